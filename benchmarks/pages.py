@@ -18,6 +18,7 @@ NAMES = (
     "first_use",
     "kernels",
     "counts_at_scale",
+    "many_classes",
     "intervals_at_once",
     "ranks_at_scale",
     "files_at_scale",

@@ -9,6 +9,7 @@ from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
+from .comparison.predictions.compare_values import compare_values as compare_values
 from .comparison.predictions.comparisons import Comparisons as Comparisons
 from .errors import InputError as InputError
 from .errors import NotConvergedWarning as NotConvergedWarning
@@ -20,6 +21,7 @@ from .estimation.audit import AuditedInterval as AuditedInterval
 from .estimation.audit import audit as audit
 from .estimation.audit import audit_files as audit_files
 from .estimation.audit import audit_model as audit_model
+from .estimation.compression import compression_bound as compression_bound
 from .estimation.corpus.corpus import CorpusEvaluation as CorpusEvaluation
 from .estimation.corpus.corpus import estimate_corpus as estimate_corpus
 from .estimation.curves.learning_curve import learning_curve as learning_curve
@@ -52,6 +54,7 @@ from .evaluation.evaluate import evaluate_counts as evaluate_counts
 from .evaluation.evaluate import evaluate_files as evaluate_files
 from .evaluation.evaluate import evaluate_frame as evaluate_frame
 from .evaluation.rejection import rejection as rejection
+from .evaluation.values import evaluate_values as evaluate_values
 from .execution.cluster import use_cluster as use_cluster
 from .inputs.corpora.corpora import Corpus as Corpus
 from .inputs.corpora.corpora import read_corpus as read_corpus
@@ -71,7 +74,10 @@ from .intervals.bounds import error_bounds as error_bounds
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
 from .intervals.variance_components import refit_interval as refit_interval
+from .learners.condensed import CondensedNeighbors as CondensedNeighbors
+from .learners.decision_list import DecisionList as DecisionList
 from .learners.evaluate_model import evaluate_model as evaluate_model
+from .learners.set_covering import SetCoveringMachine as SetCoveringMachine
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution

@@ -8,6 +8,7 @@ import click
 
 from studies.audit import (
     bands,
+    compression,
     curves,
     further_measures,
     groups,
@@ -23,6 +24,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    values,
     xi_alpha,
 )
 from studies.audit.coverage_cells import CoverageCell
@@ -125,6 +127,15 @@ def _bands(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     write_ledger(CoverageCell, "bands", rows, LEDGERS)
 
 
+def _values(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = values.SAMPLES if samples is None else samples
+    rows = []
+    for row in values.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.method}, {row.problem}, n = {row.n}: {row.coverage:.3f}"
+    write_ledger(CoverageCell, "values", rows, LEDGERS)
+
+
 def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
     drawn = groups.SAMPLES if samples is None else samples
     rows: list[CoverageCell] = []
@@ -155,6 +166,15 @@ def _xi_alpha(samples: int | None, resume: Path | None, **_: Any) -> Iterator[st
         yield f"{cell.words}: estimate − truth {', '.join(f'{one:+.3f}' for one in biases)}"
     for study in ("xi_alpha", "select"):
         write_ledger(CoverageCell, study, [row for row in rows if row.study == study], LEDGERS)
+
+
+def _compression(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = compression.SAMPLES if samples is None else samples
+    rows = []
+    for row in compression.measure(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.problem}, n = {row.n}: {row.coverage:.3f}, {row.width:.3f} above"
+    write_ledger(CoverageCell, "compression", rows, LEDGERS)
 
 
 def _planning(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -210,9 +230,11 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
+    "values": _values,
     "sentences": _sentences,
     "planning": _planning,
     "xi_alpha": _xi_alpha,
+    "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
     "pages": _pages,
@@ -230,10 +252,12 @@ LASTS = {
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
+    "values": "10 minutes",
     "sentences": "an hour",
     "guarantees": "an hour",
     "planning": "a minute",
     "xi_alpha": "20 minutes",
+    "compression": "10 minutes",
     "curves": "20 minutes",
     "pages": "2 seconds",
 }

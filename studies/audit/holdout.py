@@ -35,6 +35,7 @@ from truerisk.intervals.mean_losses import loss_interval
 from truerisk.intervals.rankings import RANKINGS, ranking_interval, shortfalls
 from truerisk.measures.registry import find_measure
 from truerisk.results import Interval, has_code
+from truerisk.tallies import cells as tallied
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking, rank
@@ -115,11 +116,10 @@ class Tables:
             squares = scale**2 * np.array([(one**2).sum() for one in drawn])
             if self.weights == "of errors":
                 expected = self.shares * np.where(np.eye(self.classes, dtype=bool), 1.0, 3.0)
-        one_hot = np.eye(self.classes, dtype=bool)
         cells = Cells(
             labels=tuple(map(str, range(self.classes))),
-            truth=one_hot[true],
-            predicted=one_hot[called],
+            truth=tallied.LabelSets.of_codes(true, self.classes),
+            predicted=tallied.LabelSets.of_codes(called, self.classes),
             totals=totals,
             rows=counts,
             squares=squares,
@@ -234,8 +234,8 @@ class LabelSets:
         del packed
         cells = Cells(
             labels=tuple(map(str, range(self.labels))),
-            truth=truth[first],
-            predicted=called[first],
+            truth=tallied.LabelSets.of_flags(truth[first]),
+            predicted=tallied.LabelSets.of_flags(called[first]),
             totals=counts,
             rows=counts,
             multilabel=True,

@@ -103,6 +103,12 @@ STUDIES = {
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
+    "values": Study(
+        "Answers without labels",
+        PREDICTIONS,
+        "`tr.evaluate_values` and `tr.compare_values`: means of scores, their paired differences, "
+        "questions in groups; *first tier* is how often the best model is in it.",
+    ),
     "chosen_thresholds": Study(
         "Thresholds chosen on the same examples",
         PREDICTIONS,
@@ -137,6 +143,13 @@ STUDIES = {
         "Eight tables and six categories of Reuters; widths are distances from the truth.",
         bound=True,
         by_design=True,
+    ),
+    "compression": Study(
+        "Sample compression as a bound",
+        LEARNERS,
+        "Eight tables; widths are distances from the truth, and small where few examples determine "
+        "the rule.",
+        bound=True,
     ),
     "select": Study("Settings chosen by ξα or leave-one-out", LEARNERS, by_design=True),
     PERTURBATION: Study(

@@ -113,7 +113,7 @@ def data_folder() -> Path:
 
 
 @lru_cache(maxsize=2)
-def _population(name: str) -> tuple[Any, Flags]:
+def population(name: str) -> tuple[Any, Flags]:
     """Read a table, or the Reuters documents with one category against the rest."""
     if name.startswith("reuters "):
         X, labels = _reuters()
@@ -136,7 +136,7 @@ def _simulate(cell: XiAlphaCell, samples: int) -> Arrays:
     shape = (samples, len(rules), len(measures))
     values, low, high = (np.full(shape, np.nan) for _ in range(3))
     truth = np.full((samples, len(measures)), np.nan)
-    X, y = _population(cell.population)
+    X, y = population(cell.population)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableWarning)
         warnings.simplefilter("ignore", NotConvergedWarning)

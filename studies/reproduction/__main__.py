@@ -25,7 +25,9 @@ PARAMETERS = (
         help="Losses that are perturbed; both.",
     ),
     click.option("--sigma", "sigmas", multiple=True, type=float, help="Deviation of normals; 2.5."),
-    click.option("--partitions", type=click.IntRange(1, 50), help="Partitions evaluated; 10."),
+    click.option(
+        "--partitions", type=click.IntRange(1, 50), help="Partitions or divisions evaluated; 10."
+    ),
     click.option(
         "--noise", "noises", multiple=True, type=float, help="Labels flipped; 0, 0.02, 0.05, 0.1."
     ),
@@ -33,6 +35,12 @@ PARAMETERS = (
     click.option("--sites", metavar="30,32,…", help="Sites of the protease."),
     click.option(
         "--encoding", type=click.Choice(["amino_acids", "indicators"]), help="How a site is coded."
+    ),
+    click.option(
+        "--resume",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Continue from this folder.",
     ),
     click.option("--jobs", "n_jobs", type=int, help="Processes; 1, -1 for all cores."),
 )
@@ -98,6 +106,7 @@ def main(
     python -m studies.reproduction joachims-table1 --data corpora
     python -m studies.reproduction joachims-figures4-6 --splits 20 --plot curves.png
     python -m studies.reproduction jiang-table2 --datasets 200 --sigma 2.5 --sigma 3 --jobs -1
+    python -m studies.reproduction shah-shanian-table2-trained --partitions 5 --resume run --jobs 2
     python -m studies.reproduction jiang-table5 --data tables --cutoff 3.5
     """
     names = [*TABLES, *EXPERIMENTS, *SIMULATIONS]

@@ -40,8 +40,8 @@ class JiangSettings:
         The positions of the protease that table 5 predicts from, besides 90.
     encoding
         What a position is: which amino acids it has, or whether any is not the usual one.
-    n_jobs, random_state, progress
-        Processes at a time; the seed; and what shows how far the work is.
+    n_jobs, random_state, resume, progress
+        Processes at a time; the seed; a folder to continue from; and what shows how far it is.
 
     Examples
     --------
@@ -61,6 +61,7 @@ class JiangSettings:
     encoding: str = "amino_acids"
     n_jobs: int = 1
     random_state: int = 0
+    resume: Path | None = None
     progress: Steps = in_silence
 
     def __post_init__(self) -> None:

@@ -31,6 +31,12 @@ def _table_of_jiang(number: int, settings: JiangSettings) -> Reproduction:
     return table
 
 
+def _trained_by_shah(settings: JiangSettings) -> Reproduction:
+    from studies.reproduction import shah_shanian_trained
+
+    return shah_shanian_trained.reproduce(settings)
+
+
 @dataclass(frozen=True)
 class Simulation:
     """An experiment with parameters of its own; `uses` are those that matter to it."""
@@ -51,13 +57,18 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 # From data that are drawn, or from tables, which are not part of this package.
 SIMULATIONS: dict[str, Simulation] = {
-    f"jiang-table{number}": Simulation(
-        partial(_table_of_jiang, number), (*uses, "replicates", "n_jobs", "random_state")
-    )
-    for number, uses in (
-        (2, ("datasets", "losses", "sigmas")),
-        (3, ("data", "partitions")),
-        (4, ("datasets", "losses", "noises")),
-        (5, ("data", "losses", "cutoff", "sites", "encoding")),
-    )
+    "shah-shanian-table2-trained": Simulation(
+        _trained_by_shah, ("data", "partitions", "resume", "n_jobs", "random_state")
+    ),
+    **{
+        f"jiang-table{number}": Simulation(
+            partial(_table_of_jiang, number), (*uses, "replicates", "n_jobs", "random_state")
+        )
+        for number, uses in (
+            (2, ("datasets", "losses", "sigmas")),
+            (3, ("data", "partitions")),
+            (4, ("datasets", "losses", "noises")),
+            (5, ("data", "losses", "cutoff", "sites", "encoding")),
+        )
+    },
 }

@@ -42,7 +42,7 @@ def test_bounds_of_counts_stand_side_by_side(run):
         assert part in text
     rows = json.loads(run("bounds", "12", "300", "--json").stdout)["rows"]
     assert rows[1]["side"] == "upper"
-    assert len(rows) == 6
+    assert len(rows) == 7
     assert run("bounds", "5", "4").exit_code == 3
 
 

@@ -27,7 +27,7 @@ from truerisk.reporting.render.figures import draw, drawable
 from truerisk.reporting.render.formats import as_latex, as_markdown, csv_of, json_of
 from truerisk.reporting.render.terminal import print_result
 from truerisk.results import Estimate, Evaluation, Interval
-from truerisk.tallies.cells import Cells
+from truerisk.tallies.cells import Cells, LabelSets
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -81,8 +81,8 @@ def evaluation_of(labels):
     totals = np.arange(1, size**2 + 1)
     cells = Cells(
         labels=tuple(labels),
-        truth=np.repeat(one, size, axis=0),
-        predicted=np.tile(one, (size, 1)),
+        truth=LabelSets.of_flags(np.repeat(one, size, axis=0)),
+        predicted=LabelSets.of_flags(np.tile(one, (size, 1))),
         totals=totals,
         rows=totals,
     )

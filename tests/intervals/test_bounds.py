@@ -7,14 +7,18 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import binomial_interval
+from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.intervals.bounds import (
     chernoff_kl,
     empirical_bernstein,
     error_bounds,
     hoeffding,
+    holdout_chebyshev,
+    kearns_ron,
     leave_one_out_variability,
+    sample_compression,
     stability_bound,
+    vapnik_chervonenkis,
     vc_bound,
 )
 
@@ -147,3 +151,52 @@ def test_what_assumes_less_is_never_shorter(n, data):
 def test_counts_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="`errors` must"):
         error_bounds(4, 3)
+
+
+@given(n=st.integers(2, 80), data=st.data(), level=st.floats(0.5, 0.99))
+def test_sample_compression_is_the_exact_bound_with_the_confidence_shared(n, data, level):
+    size = data.draw(st.integers(0, n - 1))
+    errors = data.draw(st.integers(0, n - size))
+    found = sample_compression(errors, n, size, level=level)
+    delta = (1 - level) / ((size + 1) * (size + 2) * math.comb(n, size))
+    assert found.high == pytest.approx(upper_bound(errors, n - size, delta=delta), rel=1e-8)
+
+
+def test_sample_compression_where_the_shared_confidence_is_below_all_floats():
+    # No error of n - d: (1 - p)^(n - d) = δ / ((d + 1)(d + 2) C(n, d)), in logarithms.
+    n, d = 20_000, 4_000
+    log_choices = math.lgamma(n + 1) - math.lgamma(d + 1) - math.lgamma(n - d + 1)
+    log_share = math.log(0.05 / ((d + 1) * (d + 2))) - log_choices
+    assert math.exp(log_share) == 0.0
+    expected = -math.expm1(log_share / (n - d))
+    assert sample_compression(0, n, d).high == pytest.approx(expected, rel=1e-9)
+
+
+def test_chebyshev_by_hand():
+    # 1/(2√(100 · 0.05)) = 0.223607
+    interval = holdout_chebyshev(0.3, 100)
+    assert [interval.low, interval.high] == pytest.approx([0.076393, 0.523607], abs=5e-7)
+
+
+def test_equation_9_by_hand_and_put_back_into_the_probability():
+    # 2√((11(ln(1000/11) + 1) + ln 120)/999) = 2√((11 · 5.509860 + 4.787492)/999) = 0.511709
+    n, d = 1000, 11
+    spread = vapnik_chervonenkis(0.1, n, d).high - 0.1
+    assert spread == pytest.approx(0.511709, abs=5e-6)
+    log_chance = math.log(6) + d * math.log(math.e * n / d) - spread**2 * (n - 1) / 4
+    assert math.exp(log_chance) == pytest.approx(0.05, rel=1e-9)
+
+
+def test_equation_10_does_not_follow_from_equation_9():
+    n, d = 1000, 11
+    nine, ten = vapnik_chervonenkis(0.0, n, d).high, vc_bound(0.0, n, d).high
+    assert nine < ten  # solved for the error, (9) is the smaller one here
+    with_doubled = 2 * math.sqrt((d * (math.log(2 * n / d) + 1) + math.log(4 / 0.05)) / n)
+    assert ten == pytest.approx(with_doubled)
+
+
+def test_kearns_and_ron_by_hand():
+    # 8√(12(ln(9e9/11) + 2)/1e9)/0.05 = 160 · √(12 · 22.522606/1e9) = 0.0831799
+    found = kearns_ron(0.2, 10**9, 11)
+    assert found.high - 0.2 == pytest.approx(0.0831799, abs=1e-6)
+    assert (kearns_ron(0.2, 1000, 11).low, kearns_ron(0.2, 1000, 11).high) == (0.0, 1.0)

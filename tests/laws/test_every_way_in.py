@@ -191,6 +191,51 @@ def write_parquet(path, columns):
     return path
 
 
+def write_arrow(path, columns):
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, pa.table(columns).schema) as out:
+        out.write_table(pa.table(columns), max_chunksize=16)
+    return path
+
+
+def write_stream(path, columns):
+    schema = pa.table(columns).schema
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as out:
+        out.write_table(pa.table(columns), max_chunksize=16)
+    return path
+
+
+def as_uri(path, columns):
+    return write_csv(path, columns).as_uri()
+
+
+def from_stdin(columns, settings, folder):
+    others, options = strictness(settings)
+    path = write_csv(folder / "p.csv", plain_columns(columns))
+    with path.open(encoding="utf-8") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", file)
+        return tr.evaluate_files("-", options=options, **COMMON, **others)
+
+
+from_stdin.needs_folder = True
+
+
+def duckdb_relation(columns):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.from_arrow(pa.table(columns))
+
+
+def exported(columns):
+    """Give what a driver of ADBC gives: nothing but a stream of Arrow."""
+    return pa.RecordBatchReader.from_batches(
+        pa.table(columns).schema, pa.table(columns).to_batches(max_chunksize=16)
+    )
+
+
+def hugging_face(columns):
+    datasets = pytest.importorskip("datasets")
+    return datasets.Dataset(pa.table(columns))
+
+
 def write_folder(path, columns):
     path.mkdir(exist_ok=True)
     half = len(columns["truth"]) // 2
@@ -247,12 +292,19 @@ FRAMES = {
     "pandas frame": from_frame(pd.DataFrame),
     "polars frame": from_frame(pl.DataFrame),
     "Arrow table": from_frame(pa.table),
+    "DuckDB": from_frame(duckdb_relation),
+    "Arrow stream": from_frame(exported),
+    "Hugging Face": from_frame(hugging_face),
 }
 FILES = {
     "CSV": from_files("p.csv", write_csv),
     "JSON lines": from_files("p.jsonl", write_json),
     "Parquet": from_files("p.parquet", write_parquet),
     "folder": from_files("parts", write_folder),
+    "Arrow file": from_files("p.arrow", write_arrow),
+    "Arrow stream file": from_files("p.arrows", write_stream),
+    "URI": from_files("p.csv", as_uri),
+    "stdin": from_stdin,
 }
 WAYS = {**MEMORY, **FRAMES, **FILES, "compare": compared, "compare files": compared_files}
 

@@ -140,7 +140,7 @@ def test_svm_is_the_linear_one():
 
 def test_models_that_need_it_are_scaled():
     scaled = {name for name, model in MODELS.items() if model.scaled}
-    assert scaled == {"linear_svm", "rbf_svm", "logistic_regression", "knn"}
+    assert scaled == {"linear_svm", "rbf_svm", "logistic_regression", "knn", "set_covering"}
     X = IRIS * [1, 1e-3, 1e3, 1]
     for name in sorted(scaled):
         plain, stretched = (

@@ -16,7 +16,8 @@ from truerisk.measures.registry import (
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 
-OTHERS = {"delong", "gamma_of_losses", "partial_placements", "pair_placements"}
+OTHERS = {"delong", "gamma_of_losses", "partial_placements", "pair_placements", "betting",
+          "empirical_bernstein"}  # fmt: skip
 KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *METHODS.values(), *OTHERS}
 
 

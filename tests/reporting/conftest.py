@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.results import Estimate, Evaluation, Interval
-from truerisk.tallies.cells import Cells
+from truerisk.tallies.cells import Cells, LabelSets
 
 HOSTILE = "<script>alert(1)</script> $x_1$ =1+1"
 
@@ -30,8 +30,8 @@ def cells_of(labels, counts):
     one, size = np.eye(len(labels), dtype=bool), len(labels)
     return Cells(
         labels=tuple(labels),
-        truth=np.repeat(one, size, axis=0),
-        predicted=np.tile(one, (size, 1)),
+        truth=LabelSets.of_flags(np.repeat(one, size, axis=0)),
+        predicted=LabelSets.of_flags(np.tile(one, (size, 1))),
         totals=np.asarray(counts).ravel(),
         rows=np.asarray(counts).ravel(),
     )

@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import code_label_sets, code_labels
-from truerisk.tallies.cells import CellTally
+from truerisk.tallies.cells import Cells, CellTally, Design, LabelSets, SideBySide
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=60)
 
@@ -120,3 +120,82 @@ def test_sets_of_labels_have_no_confusion_table():
     cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
     with pytest.raises(InputError, match="one label per example"):
         cells.confusion()
+
+
+flags = st.integers(1, 6).flatmap(
+    lambda k: st.lists(st.lists(st.booleans(), min_size=k, max_size=k), min_size=1, max_size=8)
+)
+
+
+@given(rows=flags, data=st.data())
+def test_label_sets_are_their_table_of_flags(rows, data):
+    table = np.array(rows)
+    sets = LabelSets.of_flags(table)
+    m, k = table.shape
+    column, values = np.arange(1.0, m + 1), np.arange(1.0, k + 1)
+    chosen = np.array(data.draw(st.lists(st.booleans(), min_size=m, max_size=m)))
+    assert sets.sums(column).tolist() == (column @ table).tolist()
+    assert sets.spread(values).tolist() == (table @ values).tolist()
+    assert sets.sizes.tolist() == table.sum(axis=1).tolist()
+    assert sets.has(k - 1).tolist() == table[:, k - 1].tolist()
+    assert sets.only(chosen).sums(np.ones(chosen.sum())).tolist() == table[chosen].sum(0).tolist()
+    twice = sets.followed_by(sets)
+    assert twice.spread(values).tolist() == [*(table @ values), *(table @ values)]
+    alike = sets.numbers[:, None] == sets.numbers
+    assert alike.tolist() == (table[:, None] == table).all(axis=2).tolist()
+
+
+@given(rows=flags, shift=st.integers(0, 5))
+def test_a_design_that_is_not_written_out_is_its_matrix(rows, shift):
+    truth = np.array(rows)
+    predicted = np.roll(truth, shift, axis=0)
+    m, k = truth.shape
+    cells = Cells(
+        labels=tuple(map(str, range(k))),
+        truth=LabelSets.of_flags(truth),
+        predicted=LabelSets.of_flags(predicted),
+        totals=np.arange(m),
+        rows=np.arange(m),
+        multilabel=True,
+    )
+    matrix = cells.design(np.arange(m) / 2.0)
+    right = (truth == predicted).all(axis=1)
+    overall = np.column_stack([right, np.ones(m), np.arange(m) / 2])
+    expected = np.hstack([truth & predicted, truth, predicted, overall])
+    assert matrix.tolist() == expected.tolist()
+    design = Design(cells, overall)
+    tables = np.arange(2.0 * m).reshape(2, m)
+    slopes = np.arange(3.0 * k + 3)
+    assert (tables @ design).tolist() == (tables @ expected).tolist()
+    assert (design @ slopes).tolist() == (expected @ slopes).tolist()
+    both = SideBySide(design, design)
+    assert both.shape == (m, 6 * k + 6)
+    assert (tables @ both).tolist() == np.hstack([tables @ expected] * 2).tolist()
+    assert (both @ np.concatenate([slopes, slopes])).tolist() == (2 * expected @ slopes).tolist()
+
+
+def test_many_classes_are_counted_by_what_occurs():
+    rng = np.random.default_rng(1)
+    truth, called = rng.integers(0, 3000, (2, 5000))
+    called = np.where(rng.random(5000) < 0.7, truth, called)
+    members = [(f"c{at:04d}",) for at in range(3000)]
+    cells = CellTally().add(truth, called).cells(members)
+    counts = cells.class_counts()
+    labels = np.array(cells.labels)
+    assert counts.tp.tolist() == [
+        np.sum((truth == int(one[1:])) & (called == truth)) for one in labels
+    ]
+    table = cells.confusion()
+    assert table.shape == (len(labels), len(labels))
+    assert table.sum() == 5000
+    assert table.diagonal().tolist() == counts.tp.tolist()
+
+
+def test_mistakes_are_the_pairs_of_classes_that_are_confused():
+    cells = (
+        CellTally()
+        .add(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 0, 1]))
+        .cells([("a",), ("b",)])
+    )
+    true, called, totals = cells.mistakes()
+    assert (true.tolist(), called.tolist(), totals.tolist()) == ([0, 1], [1, 0], [1, 2])

@@ -48,7 +48,7 @@ def estimates_of(votes, positive=1, cells=None):
 
 def error_gradient(votes):
     cells = votes.cells()
-    wrong = cells.truth.argmax(axis=1) != cells.predicted.argmax(axis=1)
+    wrong = ~cells.right
     p = cells.totals[wrong].sum() / cells.totals.sum()
     return (wrong - p) / cells.totals.sum()
 

@@ -2,19 +2,20 @@
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import diags
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.utils import estimator_checks
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, ResourceError
 from truerisk.text import vectorizer as module
 from truerisk.text import vocabulary
 from truerisk.text.vectorizer import Vectorizer
@@ -190,7 +191,9 @@ def test_plain_data_that_cannot_be_true_are_refused(change, message):
 def test_plain_data_with_wrong_settings_are_refused():
     plain = Vectorizer().fit(TRAINING).as_plain()
     plain["settings"] = plain["settings"] | {"weighting": "idf"}
-    with pytest.raises(InputError, match="`weighting` must be one of tfidf, tf, binary"):
+    with pytest.raises(
+        InputError, match="`weighting` must be one of tfidf, log_tfidf, tf, log_tf, binary"
+    ):
         Vectorizer.from_plain(plain)
     with pytest.raises(InputError, match="`plain` must be what `as_plain` gave"):
         Vectorizer.from_plain([])
@@ -204,7 +207,10 @@ def test_plain_data_with_wrong_settings_are_refused():
     [
         ({"min_documents": 0}, "`min_documents` must lie in [1, "),
         ({"min_documents": 0.5}, "`min_documents` must be a whole number; got 0.5."),
-        ({"weighting": "idf"}, "`weighting` must be one of tfidf, tf, binary; got 'idf'."),
+        (
+            {"weighting": "idf"},
+            "`weighting` must be one of tfidf, log_tfidf, tf, log_tf, binary; got 'idf'.",
+        ),
         ({"words": "stems"}, "`words` must be one of letters, alphanumeric; got 'stems'."),
         ({"lowercase": "yes"}, "`lowercase` must be True or False; got 'yes'."),
         ({"unit_length": 1}, "`unit_length` must be True or False; got 1."),
@@ -249,3 +255,62 @@ def test_no_document_gives_no_row():
 
 def test_the_names_of_features_are_the_words():
     assert Vectorizer().fit(TRAINING).get_feature_names_out().tolist() == ["and", "corn"]
+
+
+FILMS = ["Running films, good films", "the good runner runs", "running a good film", "good film"]
+
+
+def test_words_are_stemmed_by_porters_rules():
+    # Porter 1980: "running", "runs" -> "run"; "films" -> "film"; "runner" keeps its suffix.
+    vectorizer = Vectorizer(min_documents=1, stem="porter", weighting="tf", unit_length=False)
+    counts = vectorizer.fit_transform(FILMS).toarray()
+    assert vectorizer.words_ == ("a", "film", "good", "run", "runner", "the")
+    assert_array_equal(counts[0], [0, 2, 1, 1, 0, 0])
+    assert_array_equal(vectorizer.transform(["RUNS!"]).toarray()[0], [0, 0, 0, 1, 0, 0])
+
+
+def test_stop_words_are_left_out_before_stemming():
+    given = Vectorizer(min_documents=1, stop_words=["a", "the", "running"]).fit(FILMS)
+    assert given.words_ == ("film", "films", "good", "runner", "runs")
+    assert "the" not in Vectorizer(min_documents=1, stop_words="english").fit(FILMS).words_
+
+
+def test_pairs_are_neighbours_within_a_document():
+    pairs = Vectorizer(min_documents=2, ngrams=2, weighting="tf", unit_length=False)
+    counts = pairs.fit_transform(FILMS).toarray()
+    assert pairs.words_ == ("film", "good", "good film", "running")
+    assert_array_equal(counts[:, 2], [0, 0, 1, 1])
+
+
+def test_counts_may_be_taken_in_logarithms():
+    vectorizer = Vectorizer(min_documents=1, weighting="log_tfidf", unit_length=False)
+    row = vectorizer.fit_transform(["corn corn corn wheat", "wheat"]).toarray()[0]
+    assert_allclose(row, [(1 + np.log(3)) * np.log(2), 0.0])
+    plain = Vectorizer(min_documents=1, weighting="log_tf", unit_length=False)
+    assert_allclose(plain.fit_transform(["corn corn"]).toarray(), [[1 + np.log(2)]])
+
+
+def test_terms_survive_as_plain_data():
+    made = Vectorizer(min_documents=1, stem="english", stop_words=("the",), ngrams=3).fit(FILMS)
+    again = Vectorizer.from_plain(json.loads(json.dumps(made.as_plain())))
+    assert again.words_ == made.words_
+    assert_array_equal(again.transform(FILMS).toarray(), made.transform(FILMS).toarray())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"stem": "klingon"}, "`stem` must be None or one of"),
+        ({"stop_words": "french"}, "`stop_words` must be None, 'english' or a list"),
+        ({"ngrams": 0}, "`ngrams` must"),
+    ],
+)
+def test_terms_that_are_not_known_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        Vectorizer(**settings).fit(FILMS)
+
+
+def test_without_the_stemmer_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "snowballstemmer", None)
+    with pytest.raises(ResourceError, match=r"pip install truerisk\[stem\]"):
+        Vectorizer(stem="porter").fit(FILMS)

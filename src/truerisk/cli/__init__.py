@@ -39,6 +39,7 @@ COMMANDS = {
     "compare": "Which of several models is better, by their predictions?",
     "gate": "Does this model ship? Claims of a TOML file, checked.",
     "estimate": "How well a learner will do on examples it has not seen.",
+    "select": "Which C, kernel or words? An SVM's settings, chosen without folds.",
     "curve": "Would more examples help? Learners at growing training sizes.",
     "perturb": "An SVM's error and what a feature adds, by random weights.",
     "rank": "Which classifier is better over many data sets?",

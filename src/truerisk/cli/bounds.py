@@ -13,7 +13,10 @@ PROMISES = {
     "chernoff_kl": "at least the level, for any losses in [0, 1]",
     "empirical_bernstein": "the same, by the variance of the losses",
     "hoeffding": "the same, by nothing but the number of examples",
+    "chebyshev": "the same, as the variance is at most 1/(4n)",
     "vc_bound": "if these are training errors: for all rules of that VC dimension",
+    "vapnik_chervonenkis": "the same, two-sided, an older form; neither follows from the other",
+    "kearns_ron": "if these are leave-one-out errors of a rule with the fewest training errors",
 }
 
 

@@ -14,6 +14,7 @@ from truerisk.cli.options import (
     option_with_default,
     reading_from,
     reading_options,
+    value_options,
 )
 from truerisk.cli.output import (
     check_outputs,
@@ -22,6 +23,7 @@ from truerisk.cli.output import (
     format_options,
     page_options,
     quiet_option,
+    show,
 )
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
@@ -36,6 +38,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
 @click.command(short_help="Which of several models is better, by their predictions?")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @reading_options
+@value_options
 @click.option(
     "--prediction",
     "predictions",
@@ -63,6 +66,9 @@ BETTER, NOT_WORSE = "better", "not-worse"
     default="tango",
     help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
+@click.option(
+    "--tiers", is_flag=True, help="Print which models cannot be told from the best, not each pair."
+)
 @format_options("json", "csv", "markdown", "latex")
 @page_options
 @click.option(
@@ -84,6 +90,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     truerisk compare old.csv new.csv --region 0.01 --html report.html
     truerisk compare old.csv new.csv --measure f1 --positive spam --fail-unless better
     truerisk compare a.csv b.csv c.csv --id example --join inner
+    truerisk compare runs/*.jsonl --correct exact_match --tiers
     truerisk compare all.csv --prediction old --prediction new
     """
     check = options.pop("fail_unless")
@@ -92,7 +99,8 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
     check_outputs(options, files)
     comparisons = _compare(files, region, options)
-    deliver(comparisons, options)
+    tiers = options["tiers"]
+    deliver(comparisons, options, lambda: show(comparisons, options["form"], tiers=tiers))
     _finish(comparisons, check)
 
 
@@ -113,6 +121,7 @@ def _compare(
             interval=options["interval"],
             roles=roles,
             options=strictness,
+            pass_at=options["pass_at"],
             **settings,
             progress=progress,
         )

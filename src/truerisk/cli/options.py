@@ -20,6 +20,14 @@ option_with_default = partial(click.option, show_default=True)  # help says what
 class InputPath(click.Path):
     """A file that is read: where it is absent, the input is wrong, not the option."""
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Copy what is not on this disk; leave paths to click."""
+        if isinstance(value, str) and (value == "-" or "://" in value):
+            from truerisk.inputs.records.places import local_path
+
+            value = str(local_path(value))
+        return super().convert(value, param, ctx)
+
     def fail(
         self,
         message: str,
@@ -52,7 +60,19 @@ READING = (
     ),
     group_option,
     click.option("--weight", metavar="COLUMN", help="Column of the weights of the examples."),
-    click.option("--id", "id_column", metavar="COLUMN", help="Column of unique ids."),
+    click.option(
+        "--id",
+        "id_column",
+        metavar="COLUMN",
+        help="Column of unique ids; of questions, with --correct and --value.",
+    ),
+    click.option(
+        "--where",
+        nargs=2,
+        multiple=True,
+        metavar="COLUMN VALUE",
+        help="Read only rows with this value; may be repeated.",
+    ),
     delimiter_option,
     encoding_option,
     decimal_option,
@@ -89,17 +109,42 @@ READING = (
     ),
     click.option("--hash-all", is_flag=True, help="Print the SHA-256 of files over 2 GiB, too."),
 )
+VALUES = (
+    click.option(
+        "--correct", metavar="COLUMN", help="Column of 0 and 1, wrong or right; no labels needed."
+    ),
+    click.option(
+        "--value", metavar="COLUMN", help="Column of a score of each answer; no labels needed."
+    ),
+    click.option(
+        "--range",
+        "value_range",
+        nargs=2,
+        type=float,
+        metavar="LOW HIGH",
+        help="Smallest and largest score that --value can have; 0 1 if absent.",
+    ),
+    click.option(
+        "--pass-at",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Estimate pass@K from several samples of each question (--correct, --id).",
+    ),
+)
 ROLE_OPTIONS = {
     "truth": "truth",
     "pred": "pred",
     "group": "group",
     "weight": "weight",
     "id": "id_column",
+    "correct": "correct",
+    "value": "value",
 }
 AS_NAMED = ("encoding", "decimal", "missing", "strip", "numeric_labels", "allow_inf", "hash_all")
 LIMITS = ("max_labels", "max_line_bytes", "max_expanded_bytes", "max_ratio")
 READING_NAMES = (
-    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", "label_map",
+    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", "label_map", "value_range",
+    "where",
     *AS_NAMED, *LIMITS,
 )  # fmt: skip
 
@@ -155,17 +200,27 @@ def reading_options(function: Function) -> Function:
     return with_options(READING, function)
 
 
+def value_options(function: Function) -> Function:
+    """Add the options of rows that have values, and no labels."""
+    return with_options(VALUES, function)
+
+
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
     """Take the reading options out of a command's options: roles of columns, and strictness."""
     from truerisk.inputs import ReadingOptions, Roles
 
-    taken = {name: options.pop(name) for name in READING_NAMES}
+    taken = {name: options.pop(name, None) for name in READING_NAMES}
     score = taken["score"]
     roles = {role: taken[name] for role, name in ROLE_OPTIONS.items()}
+    if taken["value_range"] is not None:
+        if roles["value"] is None:
+            raise click.UsageError("--range is for --value.")
+        roles["value_range"] = taken["value_range"]
     strictness = ReadingOptions(
         delimiter=unescaped(taken["delimiter"]),
         multilabel_separator=taken["multilabel_sep"],
         label_map=dict(taken["label_map"]),
+        where=dict(taken["where"]),
         **{name: taken[name] for name in AS_NAMED},
         **{name: taken[name] for name in LIMITS if taken[name] is not None},
     )

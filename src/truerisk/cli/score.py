@@ -14,6 +14,7 @@ from truerisk.cli.options import (
     read_bounds,
     reading_from,
     reading_options,
+    value_options,
 )
 from truerisk.cli.output import (
     check_bounds,
@@ -33,13 +34,14 @@ from truerisk.errors import InputError
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
-OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster", "by", "by_pairs")
+OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster", "pass_at", "by", "by_pairs")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
 @click.command(short_help="Every measure of a file of predictions, with its interval.")
 @click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
 @reading_options
+@value_options
 @evaluation_options
 @click.option(
     "--interval",
@@ -98,6 +100,8 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score predictions.csv --figures pictures --figure-format pdf
     truerisk score predictions.parquet --truth label --score prob --threshold 0.5
     truerisk score predictions.csv --costs fp=1,fn=5 --beta 2
+    truerisk score samples_gsm8k.jsonl --correct exact_match --group doc.subject
+    truerisk score judged.jsonl --value score --range 1 10
     truerisk score predictions.csv --fail-under f1=0.9 --fail-over error_rate=0.1
     truerisk score predictions.csv --by region --by age
     truerisk score --counts 50,50,40,850
@@ -132,6 +136,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         del settings["threshold"], settings["probabilities"]
         return evaluate_counts(read_counts(options["counts"]), **settings)
     place = place_of(options["cluster"])
+    settings["pass_at"] = options["pass_at"]
     with place, Progress("Reading", quiet=options["quiet"]) as progress:
         settings |= {"by": options["by"], "by_pairs": options["by_pairs"]}
         return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)

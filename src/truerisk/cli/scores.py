@@ -66,6 +66,7 @@ class ScoredExamples:
 def read_scores(paths: Sequence[Path], roles: Roles, options: ReadingOptions) -> ScoredExamples:
     """Read the true labels and the scores of all examples into memory."""
     files = open_predictions(paths, roles=roles, options=options)
+    files.check_labels()
     if not files.roles.score_columns:
         raise InputError(
             f"`score` must be a column of the file; the columns are {', '.join(files.columns)}. "

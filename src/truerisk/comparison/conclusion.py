@@ -32,19 +32,23 @@ def conclude(
     method: str | None = None,
     region: float | None = None,
     notes: tuple[str, ...] = (),
+    widest: float | None = None,
 ) -> Comparison:
     """Put two estimates and the outcome of a test of their difference into one `Comparison`.
 
     Better, worse: the interval lies on one side of 0, and the test, if any, rejects at 1 − level.
     Equivalent: the interval at 2·level − 1 lies strictly within ± region, i.e. both one-sided tests
     reject (D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 657-680, 1987); it takes
-    precedence over a real difference, and the verdict says both.  Otherwise no evidence.
+    precedence over a real difference, and the verdict says both.  Otherwise no evidence.  `widest`
+    is the range of the measure, where the registry does not know it.
     """
     if region is not None:
         check_level_of_equivalence(level)
     value = second.value - first.value
     measure, _ = measure_of(first.measure)  # None for a scorer, of which more is better
-    widest = math.inf if measure is None else measure.measure_range[1] - measure.measure_range[0]
+    if widest is None:
+        ends = (0.0, math.inf) if measure is None else measure.measure_range
+        widest = ends[1] - ends[0]
     lower = measure is not None and measure.higher_is_better is False
     interval = _interval(value, outcome, level, widest)
     p_value, name = outcome.p_value, outcome.method if method is None else method

@@ -120,8 +120,10 @@ def undetermined(method: str, note: str, p_value: float | None = math.nan) -> Te
     )
 
 
-def satterthwaite(variance: Array, strata: Indices, size: Array) -> float:
+def satterthwaite(variance: Array, strata: Indices, size: Array | None = None) -> float:
     """Give the degrees of freedom of a variance added up over strata: (Σv)² / Σ(v²/(n − 1)).
+
+    `size` is what each entry counts for, 1 if not given.
 
     Source: F. E. Satterthwaite, Biometrics Bulletin 2(6), 110-114, 1946.
     """
@@ -145,10 +147,11 @@ def spread_of_influences(influences: Array, strata: Indices | None = None) -> Sp
     units = len(influences)
     if units < 2:
         return Spread(math.nan, 0.0)
-    error = math.sqrt(units / (units - 1) * math.fsum(influences**2))
+    squares = influences**2
+    error = math.sqrt(units / (units - 1) * float(squares.sum()))
     if strata is None or math.isnan(error):
         return Spread(error)
-    return Spread(error, satterthwaite(influences**2, strata, np.ones(units)))
+    return Spread(error, satterthwaite(squares, strata))
 
 
 def spread_of_groups(value: float, without: Array, units: float, scale: float = 1.0) -> Spread:

@@ -323,6 +323,7 @@ def audit_files(
     """
     request = Request.of(locals())
     files = open_predictions(paths, roles=roles, options=options)
+    files.check_labels()
     found = _of_predictions(files.read(), request, _Drawing(size, samples, seconds, progress))
     return replace(found, source={"files": files.files}, notes=(*files.notes, *found.notes))
 

@@ -137,7 +137,7 @@ def _overall(
 
 def _rejection_rate(cells: Cells, request: Request) -> Estimate:
     measure = find_measure("rejection_rate")
-    rejected = np.asarray(~cells.predicted.any(axis=1))
+    rejected = cells.predicted.sizes == 0
     design = np.column_stack([rejected, np.ones(len(rejected))]).astype(np.float64)
     sample = CellSample(cells.totals, design, cells.squares, cells.by_group)
     interval = proportion_interval(

@@ -1,7 +1,7 @@
 """Cells → estimates: every measure of hard predictions with its interval."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from truerisk.intervals.cell_sample import (
     Function,
     binary_counts,
     outcomes,
+    prior_of,
     with_every_cell,
 )
 from truerisk.intervals.choose import (
@@ -27,6 +28,8 @@ from truerisk.intervals.choose import (
     refit_correlation,
     refit_measure,
     refit_proportion,
+    smoothed_deltas,
+    smoothed_interval,
 )
 from truerisk.intervals.class_averages import (
     BY_FORMULA,
@@ -171,15 +174,31 @@ class CountEstimates:
         for name in self._requested(BY_CLASS + self._betas, (None, *AVERAGE_NAMES)):
             measure = find_measure(name)
             shares = measure(self.class_counts.one_vs_rest)
-            if isinstance(shares, Proportion) and self.sample.independent:
-                for label, estimate in zip(
-                    self.cells.labels, self._proportions(measure, shares), strict=True
-                ):
-                    table[label][name] = estimate
+            every: Iterable[Estimate]
+            if not self.sample.independent:
+                every = (next(self.of_label(at, (name,))) for at in range(len(self.cells.labels)))
+            elif isinstance(shares, Proportion):
+                every = self._proportions(measure, shares)
+            elif self.request.cell_interval in {"by_measure", "smoothed_delta"}:
+                every = self._smoothed(measure, shares)
             else:
-                for at, label in enumerate(self.cells.labels):
-                    table[label][name] = next(self.of_label(at, (name,)))
+                every = (next(self.of_label(at, (name,))) for at in range(len(self.cells.labels)))
+            for label, estimate in zip(self.cells.labels, every, strict=True):
+                table[label][name] = estimate
         return table
+
+    def _smoothed(self, measure: Measure, values: Array) -> Iterator[Estimate]:
+        level, prior = self.request.level, prior_of(self.every) > 0
+        ends = smoothed_deltas(
+            measure.value,
+            self.class_counts.one_vs_rest,
+            ClassCounts.from_features(prior @ self.sample.design).one_vs_rest,
+            measure_range=measure.measure_range,
+            level=level,
+        )
+        for value, low, high in zip(values, *ends, strict=True):
+            interval = smoothed_interval(float(low), float(high), measure.measure_range, level)
+            yield self._finished(measure, float(value), interval, self.cells.n)
 
     def _proportions(self, measure: Measure, shares: Proportion) -> Iterator[Estimate]:
         low, high = binomial_bounds(

@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +15,16 @@ from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.values import evaluation_of_values, values_of_predictions
 from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_frame, open_predictions
 from truerisk.inputs.arrays import indicator_names
 from truerisk.inputs.files import find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.roles import ROLES
 from truerisk.labels import Spelling
 from truerisk.results import Evaluation
-from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_code
+from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
 Progress = Callable[[int], None]
 
@@ -204,6 +205,7 @@ def evaluate_frame(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    pass_at: int | None = None,
     prior: Mapping[Any, float] | None = None,
     by: str | Sequence[str] = (),
     by_pairs: bool = False,
@@ -224,6 +226,8 @@ def evaluate_frame(
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
+    pass_at
+        Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
     by
         Names of the columns to slice by.
 
@@ -260,6 +264,7 @@ def evaluate_files(
     reject: str | None = None,
     measures: Sequence[str] | None = None,
     max_classes: int = MAX_CLASSES,
+    pass_at: int | None = None,
     prior: Mapping[Any, float] | None = None,
     by: str | Sequence[str] = (),
     by_pairs: bool = False,
@@ -283,6 +288,8 @@ def evaluate_files(
         As for `evaluate`.
     zero_division, average_over, probabilities, threshold, reject, measures, max_classes, by_pairs
         As for `evaluate`.
+    pass_at
+        Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
     by
         Names of the columns to slice by; the rows are then held in memory.
     progress
@@ -304,6 +311,8 @@ def evaluate_files(
 
         sources, notes = find_sources(paths, options or ReadingOptions())
         files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
+        if files.roles.of_values:
+            return _of_source(files, request, progress)
         return _assembled(files, files.tally(request, progress), request)
     source = open_predictions(paths, roles=_with_by(roles, columns), options=options)
     return _of_source(source, request, progress, pairs=by_pairs)
@@ -320,6 +329,11 @@ def _with_by(roles: Roles | None, columns: tuple[str, ...]) -> Roles:
 def _of_source(
     files: PredictionFiles, request: Request, progress: Progress | None, *, pairs: bool = False
 ) -> Evaluation:
+    if files.roles.of_values:
+        if files.roles.by:
+            raise InputError("`by` must be left out: the rows hold values, and no labels.")
+        held = values_of_predictions(files.read(progress), files.roles, request.pass_at)[0]
+        return evaluation_of_values(held, request, notes=files.notes, source=_source(files))
     if files.roles.by:
         predictions = files.read(progress)
         tally = PredictionTally.of_classes(
@@ -338,14 +352,17 @@ def _of_source(
 
 
 def _assembled(files: PredictionFiles, tally: PredictionTally, request: Request) -> Evaluation:
+    source = _source(files)
+    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
+
+
+def _source(files: PredictionFiles) -> dict[str, Any]:
     roles = files.roles
-    named = ("truth", "pred", "score", "group", "weight", "id")
-    source = {
+    return {
         "files": files.files,
-        "roles": {name: getattr(roles, name) for name in named if getattr(roles, name)},
+        "roles": {name: getattr(roles, name) for name in ROLES if getattr(roles, name)},
         "guessed": roles.guessed,
     }
-    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
 
 
 def _a_cluster_is_in_use() -> bool:
@@ -401,13 +418,10 @@ def evaluate_counts(
     if not counts.any():
         raise InputError("`table` must count at least one example; got 0.")
     names = _class_names(len(counts), labels)
-    cells = Counter(
-        {
-            cell_code(truth, predicted): int(counts[truth, predicted])
-            for truth, predicted in zip(*np.nonzero(counts), strict=True)
-        }
-    )
-    tally = PredictionTally(request, n=int(counts.sum()), cells=CellTally(counts=cells))
+    truth, predicted = np.nonzero(counts)
+    occurring = counts[truth, predicted].astype(np.int64)
+    cells = CellTally().add_pairs(cell_codes(truth, predicted), occurring)
+    tally = PredictionTally(request, n=int(counts.sum()), cells=cells)
     return assemble(tally.finish([(name,) for name in names]), request)
 
 

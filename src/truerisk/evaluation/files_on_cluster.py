@@ -21,11 +21,17 @@ from truerisk.evaluation.prediction_tally import PredictionTally, merge_recoded
 from truerisk.evaluation.request import Request
 from truerisk.execution import Result, run_each
 from truerisk.inputs import Batch, LabelBook, PredictionFiles, ReadingOptions, ResolvedRoles
-from truerisk.inputs.files import Source, check_some_rows, coded_batches, selected_columns
+from truerisk.inputs.files import (
+    Source,
+    check_some_rows,
+    chosen_rows,
+    coded_batches,
+    selected_columns,
+)
 from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
 from truerisk.inputs.records.columns import Hashes
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
-from truerisk.inputs.records.rows import Reader, Rows, Selection
+from truerisk.inputs.records.rows import Reader, Rows
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -65,7 +71,6 @@ class PieceReading:
     sources: tuple[Source, ...]
     roles: ResolvedRoles
     options: ReadingOptions
-    selection: Selection
     request: Request
 
     def empty_tally(self) -> PredictionTally:
@@ -114,8 +119,9 @@ def tally_piece(reading: PieceReading, piece: Piece) -> TalliedPiece:
     def batches() -> Iterator[Batch]:
         nonlocal rows, lost
         for read in _rows(reader, reading, piece.place):
-            batch, lost_here = maker.batch(read)
-            rows, lost = rows + read.count, lost + lost_here
+            chosen = chosen_rows(read, reader, reading.options)
+            batch, lost_here = maker.batch(chosen)
+            rows, lost = rows + chosen.count, lost + lost_here
             if batch.ids is not None and len(batch.ids):
                 id_hashes.append(batch.ids.hashes())
             if len(batch):
@@ -157,7 +163,7 @@ def _rows(reader: Reader, reading: PieceReading, place: int) -> Iterator[Rows]:
             f"than here ({seen_by_caller.size} bytes), or it changes. Nothing of it was used."
         )
     with here.watched(path):
-        yield from reader.rows(reading.selection)
+        yield from reader.rows(selected_columns(reading.roles, reader, reading.options))
 
 
 class FilesOnCluster(PredictionFiles):
@@ -169,7 +175,6 @@ class FilesOnCluster(PredictionFiles):
             sources=self.sources,
             roles=self.roles,
             options=self.options,
-            selection=selected_columns(self.roles),
             request=request,
         )
         pieces = pieces_of(self.sources)
@@ -185,7 +190,8 @@ class FilesOnCluster(PredictionFiles):
             unique.add_hashes(part.id_hashes)
             if at == len(pieces) or pieces[at].place != piece.place:
                 facts = self.files[piece.place]
-                check_some_rows(self.sources[piece.place].path, facts.rows or 0, facts.dropped)
+                path = self.sources[piece.place].path
+                check_some_rows(path, facts.rows or 0, facts.dropped, self.options.where)
             if progress is not None:
                 progress(whole.n)
         if self.roles.id is not None:

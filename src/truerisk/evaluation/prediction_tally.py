@@ -26,14 +26,13 @@ from truerisk.labels import (
     plain_positive,
     positive_of_two,
 )
-from truerisk.tallies.cells import CODE_BITS, Cells, CellTally, cell_code
+from truerisk.tallies.cells import Cells, CellTally, cell_codes
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
 from truerisk.tallies.scored_rows import MAX_ENTRIES, ScoredRows, joined
 
-LOWEST_BITS = 2**CODE_BITS - 1
 MADE_CODES = 2**20  # codes from here on are of label sets that scores, not files, have made
 
 MIN_WEIGHT = 1e-100
@@ -270,7 +269,7 @@ class PredictionTally:
             )
         cells = all_cells
         if all_cells is not None and not self.multilabel:
-            cells = all_cells.only(np.asarray(all_cells.predicted.any(axis=1)))
+            cells = all_cells.only(all_cells.predicted.sizes > 0)
         labels = in_order({*occurring, *(self.classes or ()), *(cells.labels if cells else ())})
         grouped = rows is not None and rows.group is not None
         return Tallies(
@@ -292,11 +291,10 @@ class PredictionTally:
         """Refuse predictions that were given in other labels than the truth."""
         if self.cells is None or not self.has_predictions:
             return
-        pairs = self.cells.counts
-        true = {label for code in {pair >> CODE_BITS for pair in pairs} for label in every[code]}
-        predicted = {
-            label for code in {pair & LOWEST_BITS for pair in pairs} for label in every[code]
-        }
+        true, predicted = (
+            {label for code in np.unique(side).tolist() for label in every[code]}
+            for side in self.cells.sides
+        )
         known = (*(self.classes or ()), *self.pair, *(self.request.average_over or ()))
         check_same_spelling(true, predicted, known, self.request.pos_label)
 
@@ -408,17 +406,19 @@ def _next_made(tally: PredictionTally) -> int:
 
 
 def _recoded_cells(cells: CellTally, codes: dict[int, int], groups: Sequence[int]) -> CellTally:
-    def pair(old: int) -> int:
-        return cell_code(codes[old >> CODE_BITS], codes[old & LOWEST_BITS])
+    truth, predicted = (np.array([codes[one] for one in side.tolist()]) for side in cells.sides)
+    pairs = cell_codes(truth, predicted)
+    new = dict(zip(cells.pairs.tolist(), pairs.tolist(), strict=True))
 
     def crossed(counter: Counter[tuple[int, int]]) -> Counter[tuple[int, int]]:
-        return Counter({(groups[group], pair(old)): n for (group, old), n in counter.items()})
+        return Counter({(groups[group], new[old]): n for (group, old), n in counter.items()})
 
-    return replace(
-        cells,
-        counts=Counter({pair(old): n for old, n in cells.counts.items()}),
-        units=Counter({pair(old): n for old, n in cells.units.items()}),
-        square_units=Counter({pair(old): n for old, n in cells.square_units.items()}),
+    recoded = CellTally(
+        cells.weighted,
+        cells.grouped,
+        units=Counter({new[old]: n for old, n in cells.units.items()}),
+        square_units=Counter({new[old]: n for old, n in cells.square_units.items()}),
         group_counts=crossed(cells.group_counts),
         group_units=crossed(cells.group_units),
     )
+    return recoded.add_pairs(pairs, cells.counts)

@@ -40,6 +40,7 @@ class Request:
     reject: str | None = None
     measures: tuple[str, ...] | None = None
     max_classes: int = MAX_CLASSES
+    pass_at: int | None = None
     prior: dict[str, float] | None = None
 
     @classmethod

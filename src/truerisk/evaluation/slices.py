@@ -36,7 +36,7 @@ from truerisk.measures.registry import (
     spoken_title,
 )
 from truerisk.results import Estimate, Evaluation, Finding, Frozen, Interval, Row
-from truerisk.tallies.cells import Cells, ClassCounts, Proportion
+from truerisk.tallies.cells import Cells, ClassCounts, LabelSets, Proportion
 from truerisk.tallies.group_values import area_values, effective_groups, sums_of_groups
 
 # What is tested unless measures are named: shares and areas, whose size was measured.
@@ -324,8 +324,12 @@ class _Tester:
         cells, codes = np.unique(truth.astype(np.int64) * size + predicted, return_inverse=True)
         reject, multilabel = self.request.reject, self.predictions.multilabel
         labels = self.whole.labels
-        true = _indicators(cells // size, members, labels)
-        said = _indicators(cells % size, members, labels)
+        place = {label: at for at, label in enumerate(labels)}
+        inside = {
+            code: tuple(label for label in members[code] if label in place)
+            for code in np.unique([cells // size, cells % size]).tolist()
+        }
+        true, said = (LabelSets.of_sets(one, inside, place) for one in np.divmod(cells, size))
         rejected = np.zeros(len(cells), bool)
         if reject is not None and not multilabel:
             rejected = np.array([members[code] == (reject,) for code in (cells % size).tolist()])
@@ -376,8 +380,10 @@ class _Tester:
         table = sparse.coo_array(
             (self._weights[rows], (group[rows], codes[rows])), shape=(groups, design.shape[0])
         )
-        features = table.tocsr() @ design
-        return np.asarray(features.toarray() if sparse.issparse(features) else features)
+        if isinstance(design, np.ndarray):
+            return np.asarray(table.tocsr() @ design)
+        by_group = table.tocsr()
+        return np.array([by_group[[at]].toarray()[0] @ design for at in range(groups)])
 
     def _of_features(self, name: str, features: Array) -> NDArray[Any] | None:
         labels, positive = self.whole.labels, self.whole.pos_label
@@ -455,14 +461,6 @@ def _share_of(evaluation: Evaluation, name: str) -> tuple[int, int] | None:
     if not isinstance(share, Proportion):
         return None
     return round(float(share.k)), round(float(share.n))
-
-
-def _indicators(codes: NDArray[Any], members: Members, labels: tuple[str, ...]) -> Flags:
-    place = {label: at for at, label in enumerate(labels)}
-    table = np.zeros((len(codes), len(labels)), dtype=bool)
-    for row, code in enumerate(codes.tolist()):
-        table[row, [place[label] for label in members[code] if label in place]] = True
-    return table
 
 
 def _adjusted(slices: Mapping[str, Slice], level: float) -> dict[str, Slice]:

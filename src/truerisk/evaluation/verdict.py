@@ -90,8 +90,7 @@ def _won_against(cells: Cells, label: int, level: float) -> Interval:
 
     The other always answers `label`.  This is the exact sign test of the paired difference.
     """
-    right = np.asarray((cells.truth == cells.predicted).all(axis=1))
-    other_right = cells.truth[:, label]
+    right, other_right = cells.right, cells.truth.has(label)
     design = np.column_stack([right & ~other_right, right != other_right]).astype(np.float64)
     sample = CellSample(
         cells.totals, design, cells.squares, cells.by_group, judgements=cells.judgements

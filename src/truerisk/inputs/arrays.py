@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Codes, Indices
+from truerisk.aliases import Array, Codes, Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 
@@ -236,11 +236,26 @@ def _code_indicators(
     else:
         matrix = as_column(column)
         _refuse_other_than_indicators(matrix, name)
-        rows, at = np.unique(matrix.astype(bool), axis=0, return_inverse=True)
-        patterns = [np.flatnonzero(row) for row in rows]
-    sets = [tuple(sorted(names[k] for k in row)) for row in patterns]
+        patterns, at = _distinct_rows(matrix.astype(bool))
+    sets = [tuple(sorted([names[k] for k in row])) for row in patterns]
     places = np.array([book.setdefault(one, len(book)) for one in sets], dtype=np.int32)
     return places[np.ravel(at)]
+
+
+def _distinct_rows(flags: Flags) -> tuple[list[list[int]], Indices]:
+    """List the columns that are set in each distinct row, and which of these each row is."""
+    packed = np.packbits(flags, axis=1)
+    words = np.zeros((len(flags), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    columns = words.view(np.uint64).T
+    order = np.lexsort(columns)
+    ordered = columns[:, order]
+    is_new = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))[: len(order)]
+    at = np.empty(len(order), dtype=np.intp)
+    at[order] = np.cumsum(is_new) - 1
+    distinct = flags[order[is_new]]
+    places, ends = np.nonzero(distinct)[1].tolist(), np.cumsum(distinct.sum(axis=1)).tolist()
+    return [places[start:end] for start, end in pairwise([0, *ends])], at
 
 
 def _sparse_patterns(column: Any, name: str) -> tuple[list[Any], Indices]:

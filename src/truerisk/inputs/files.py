@@ -1,13 +1,14 @@
 """Files and frames of predictions, read batch by batch as one source."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.labels import LabelBook
@@ -17,7 +18,7 @@ from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
 from truerisk.inputs.records.columns import Strings, as_strings
 from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
-from truerisk.inputs.records.rows import Batch, Reader, Rows, Selection
+from truerisk.inputs.records.rows import Batch, LogFacts, Reader, Rows, Selection
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
 
 
@@ -79,7 +80,8 @@ def find_sources(
     for path in files:
         facts, fingerprint, note = recognise(path, options)
         sources.append(Source(path, open_reader(facts, path, options), facts, fingerprint))
-        notes += [] if note is None else [note]
+        log = log_of(sources[-1].reader)
+        notes += [*([] if note is None else [note]), *(() if log is None else log.notes)]
     return sources, tuple(notes)
 
 
@@ -103,15 +105,19 @@ class PredictionFiles:
         self.labels = LabelBook()
         self.groups = LabelBook()
         self.sources = tuple(sources)
-        self.columns = sources[0].reader.columns
+        self.columns = _columns(sources[0].reader)
         for place, source in enumerate(sources):
             try:
                 if place == 0:
-                    self.roles = _settled_roles(self.columns, roles, options, needs_truth)
+                    chosen = _of_log(source.reader, roles)
+                    self.roles = _settled_roles(self.columns, chosen, options, needs_truth)
                 else:
-                    check_columns(source.reader.columns, self.roles)
+                    check_columns(_columns(source.reader), self.roles)
+                check_where(_columns(source.reader), options.where)
             except InputError as error:
                 raise refusal(source.path, str(error)) from None
+        if self.roles.correct is not None:
+            self.options = dataclasses.replace(options, numeric_labels=True)
         self.files = tuple(source.facts for source in sources)
         self._opening_notes = self.notes = notes
 
@@ -119,6 +125,15 @@ class PredictionFiles:
     def members(self) -> Members:
         """The label set of every code met so far."""
         return self.labels.members(self.options.multilabel_separator, self.options.spelling)
+
+    def check_labels(self) -> None:
+        """Refuse rows that have values and no labels."""
+        if self.roles.of_values:
+            raise refusal(
+                self.sources[0].path,
+                "must hold labels for this; it holds answers that are right or wrong, or scores of "
+                "them. `truerisk score` and `truerisk compare` take these.",
+            )
 
     def predictions(self) -> Iterator[Predictions]:
         """Read all files from start to end, as coded predictions."""
@@ -155,14 +170,15 @@ class PredictionFiles:
         facts = list(self.files)
         for place, source in enumerate(self.sources):
             rows = dropped = 0
-            for read in source.rows(selected_columns(self.roles)):
-                batch, lost = maker.batch(read)
-                rows, dropped = rows + read.count, dropped + lost
-                if batch.ids is not None:
+            for read in source.rows(selected_columns(self.roles, source.reader, self.options)):
+                chosen = chosen_rows(read, source.reader, self.options)
+                batch, lost = maker.batch(chosen)
+                rows, dropped = rows + chosen.count, dropped + lost
+                if batch.ids is not None and not self.roles.of_values:
                     unique.add(batch.ids)
                 if len(batch):
                     yield batch
-            check_some_rows(source.path, rows, dropped)
+            check_some_rows(source.path, rows, dropped, self.options.where)
             facts[place] = dataclasses.replace(
                 facts[place], rows=rows, dropped=dropped, sha256=source.reader.sha256
             )
@@ -194,8 +210,11 @@ class PredictionFiles:
                 yield f"{shown_path(fact.path)}: too large to be hashed beside reading; --hash-all."
 
 
-def check_some_rows(path: Path, rows: int, dropped: int) -> None:
+def check_some_rows(path: Path, rows: int, dropped: int, where: Mapping[str, str]) -> None:
     """Refuse a file of which no row is left."""
+    if rows == 0 and where:
+        chosen = " and ".join(f"{shown(name)} is {shown(value)}" for name, value in where.items())
+        raise refusal(path, f"must hold rows in which {chosen}; there is none.")
     if rows == 0:
         raise refusal(path, "must hold predictions; the file has 0 data rows.")
     if dropped == rows:
@@ -215,11 +234,71 @@ def _settled_roles(
     return dataclasses.replace(settled, score_classes=spelt)
 
 
-def selected_columns(roles: ResolvedRoles) -> Selection:
+def selected_columns(roles: ResolvedRoles, reader: Reader, options: ReadingOptions) -> Selection:
     """List the columns that the roles need, by how they are read."""
     ids = (roles.id,) if roles.id is not None else ()
-    texts = (*ids, *roles.by)
-    return Selection(labels=roles.label_columns, numbers=roles.number_columns, texts=texts)
+    texts: tuple[str, ...] = (*ids, *roles.by, *options.where)
+    log = log_of(reader)
+    if log is not None and log.single is not None:
+        texts += (log.single,)
+    read = {*roles.label_columns, *roles.number_columns}
+    return Selection(
+        labels=roles.label_columns,
+        numbers=roles.number_columns,
+        texts=tuple(name for name in dict.fromkeys(texts) if name not in read),
+    )
+
+
+def chosen_rows(rows: Rows, reader: Reader, options: ReadingOptions) -> Rows:
+    """Keep the rows that `where` chooses; refuse two kinds of rows where a log has one result."""
+    for name, value in options.where.items():
+        cells = rows.columns[name].tolist()
+        match = [at for at, cell in enumerate(cells) if cell is not None and str(cell) == value]
+        if len(match) < rows.count:
+            rows = rows.taken(np.array(match, dtype=np.intp))
+    log = log_of(reader)
+    if log is not None and log.single is not None and log.single not in options.where:
+        kinds = dict.fromkeys(rows.columns[log.single].tolist())
+        if len(kinds) > 1:
+            raise rows.places.refusal(
+                0,
+                f"{shown(log.single)} must be one for all rows; got {', '.join(map(shown, kinds))}."
+                f" Choose one: --where {log.single} {next(iter(kinds))}.",
+            )
+    return rows
+
+
+def check_where(columns: Sequence[str], where: Mapping[str, str]) -> None:
+    """Refuse to choose rows by a column that is not there."""
+    for name in where:
+        if name not in columns:
+            raise InputError(
+                f"`where` must name a column; got {shown(name)}.{did_you_mean(name, columns)}"
+            )
+
+
+def log_of(reader: Reader) -> LogFacts | None:
+    """Give what the tool that wrote a log says of it; None of other files."""
+    return getattr(reader, "log", None)
+
+
+def _columns(reader: Reader) -> tuple[str, ...]:
+    """List the columns of a file, and those within its columns by their dotted names."""
+    return (*reader.columns, *getattr(reader, "nested", ()))
+
+
+def _of_log(reader: Reader, roles: Roles) -> Roles:
+    """Take the only result of a log for what was right or wrong, where no role is given."""
+    log = log_of(reader)
+    if log is None or roles.of_values or roles.truth or roles.pred or roles.score:
+        return roles
+    if len(log.metrics) != 1:
+        listed = ", ".join(log.metrics) or "none that is plain"
+        raise InputError(
+            f"`correct` or `value` must name one of the results of this log: {listed}. Use "
+            f"--correct {next(iter(log.metrics), 'COLUMN')}, or --value COLUMN --range LOW HIGH."
+        )
+    return dataclasses.replace(roles, correct=log.metrics[0])
 
 
 def coded_batches(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from truerisk.aliases import Codes
 from truerisk.checks import shown
@@ -86,7 +87,7 @@ def label_notes(
 ) -> Iterator[str]:
     """Say what looks like a slip in label sets, in memory as in a file."""
     book = LabelBook()
-    for label in (label for one in members for label in one):
+    for label in dict.fromkeys(chain.from_iterable(members)):
         book.add(label)
     return book.notes(what, separator)
 

@@ -29,6 +29,8 @@ class ReadingOptions:
         How the text is encoded, by a name Python knows.
     decimal
         The decimal mark of numbers in CSV files.
+    where
+        Only rows in which these columns have these values: ``{"split": "test"}``.
     missing
         What happens to a row in which a used cell is empty or NaN.
     allow_inf
@@ -59,6 +61,7 @@ class ReadingOptions:
     delimiter: str | None = None
     encoding: str = "utf-8"
     decimal: str = "."
+    where: Mapping[str, str] = field(default_factory=dict)
     missing: Missing = "refuse"
     allow_inf: bool = False
     strip: bool = False

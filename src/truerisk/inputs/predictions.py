@@ -168,6 +168,8 @@ class Predictions:
     def recoded(self, book: dict[tuple[str, ...], int]) -> "Predictions":
         """Use the codes of a book that several models share; it grows where labels are new."""
         places = np.array([book.setdefault(one, len(book)) for one in self.members])
+        if (places == np.arange(len(places))).all():
+            return replace(self, members=tuple(book))
         return replace(
             self,
             truth=None if self.truth is None else places[self.truth],

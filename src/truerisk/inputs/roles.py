@@ -32,6 +32,8 @@ USUAL_NAMES = {
     "weight": _words("weight weights sample_weight sample_weights"),
     "id": _words("id ids row_id example_id sample_id uid uuid doc_id document_id"),
 }
+ROLES = (*USUAL_NAMES, "correct", "value")
+OF_LABELS = ("truth", "pred", "score", "weight")  # roles that rows of values do not have
 USUAL_TARGETS = ("target", "label", "class", "y")
 USUAL_CORPUS_NAMES = {
     "text": _words("text texts document documents doc body content article"),
@@ -52,7 +54,9 @@ class Roles:
 
     None is to be guessed, and "" is not to be used even if a column has a usual name.  Several
     score columns are one for each class.  `by` names the columns to slice by, whatever else they
-    are.
+    are.  Where there are no labels, `correct` is the column that says whether an answer is right (0
+    or 1), or `value` that of a score within `value_range`; an `id` is then that of a question,
+    which may have several rows.
 
     Examples
     --------
@@ -67,16 +71,27 @@ class Roles:
     weight: str | None = None
     id: str | None = None
     by: tuple[str, ...] = ()
+    correct: str | None = None
+    value: str | None = None
+    value_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def of_values(self) -> bool:
+        """Whether the rows hold values, and no labels."""
+        return bool(self.correct or self.value)
 
     @property
     def score_columns(self) -> tuple[str, ...]:
         """The score columns, none, one or several."""
+        if self.value:
+            return (self.value,)
         return (self.score,) if isinstance(self.score, str) else self.score or ()
 
     @property
     def label_columns(self) -> tuple[str, ...]:
         """The columns read as text with few distinct values."""
-        return tuple(name for name in (self.truth, self.pred, self.group) if name is not None)
+        names = (self.truth, self.pred, self.correct, self.group)
+        return tuple(name for name in names if name is not None)
 
     @property
     def number_columns(self) -> tuple[str, ...]:
@@ -111,6 +126,9 @@ def resolve_roles(
     case, from the usual names; several columns such as ``prob_cat``, ``prob_dog`` are the scores
     of the classes ``cat`` and ``dog``.
     """
+    if roles.of_values:
+        _check_values_alone(roles)
+        roles = dataclasses.replace(roles, **dict.fromkeys(OF_LABELS, ""))  # type: ignore[arg-type]
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
     roles = dataclasses.replace(roles, **dict.fromkeys(unused))  # type: ignore[arg-type]
     _check_given(columns, roles)
@@ -122,15 +140,25 @@ def resolve_roles(
                 guesses[role] = guess
     settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
     _check_unique(columns, (*settled.columns, *settled.by))
-    if needs_truth and settled.truth is None:
+    if needs_truth and settled.truth is None and not roles.of_values:
         raise _absent("truth", "the true labels", columns)
-    if settled.pred is None and settled.score is None:
+    if settled.pred is None and settled.score is None and not roles.of_values:
         raise _absent("pred", "predicted labels (or scores: --score)", columns)
     classes = None
     if isinstance(settled.score, tuple):
         classes = classes_of_columns(settled.score)
     given = {field.name: getattr(settled, field.name) for field in dataclasses.fields(Roles)}
     return ResolvedRoles(**given, guessed=tuple(guesses), score_classes=classes)
+
+
+def _check_values_alone(roles: Roles) -> None:
+    given = [role for role in OF_LABELS if getattr(roles, role)]
+    both = [role for role in ("correct", "value") if getattr(roles, role)]
+    if len(both) + len(given) > 1:
+        raise InputError(
+            f"`{both[0]}` must be given without {', '.join(OF_LABELS)} and without another column "
+            f"of values; got {', '.join([*both[1:], *given])}, too."
+        )
 
 
 def check_columns(columns: Sequence[str], roles: Roles) -> None:
@@ -285,7 +313,7 @@ def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_given(columns: Sequence[str], roles: Roles) -> None:
-    for role in USUAL_NAMES:
+    for role in ROLES:
         names = getattr(roles, role)
         for name in (names,) if isinstance(names, str) else names or ():
             if name not in columns:

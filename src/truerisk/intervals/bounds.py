@@ -1,13 +1,15 @@
 """Bounds that assume no distribution: for the mean of losses in [0, 1], and for trained rules.
 
 The first three hold for the mean of n independent losses of any kind within [0, 1], not only for
-errors; for plain errors the exact interval of `binomial` is shorter than each of them.  The last
-three speak about training and leave-one-out errors.  They are known to be loose, often [0, 1], and
+errors; for plain errors the exact interval of `binomial` is shorter than each of them.  The
+others speak about training and leave-one-out errors.  They are known to be loose, often [0, 1], and
 are here for comparison.
 """
 
 import math
 from dataclasses import replace
+
+import numpy as np
 
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.intervals.binomial import binomial_interval, upper_bound
@@ -28,15 +30,20 @@ def error_bounds(
     chernoff_kl               at least the level, for any losses in [0, 1]
     empirical_bernstein       the same, by the variance of the losses
     hoeffding                 the same, by nothing but n
+    chebyshev                 the same, by the variance being at most 1/(4n)
     vc_bound                  of *training* errors, for all rules of a VC dimension
+    vapnik_chervonenkis       the same, two-sided, as it was proven first
+    kearns_ron                of *leave-one-out* errors of a rule with the fewest training
+                              errors, for a VC dimension
     ========================  ==========================================================
 
     Parameters
     ----------
     errors, n
-        Errors and examples; held out, but for `vc_bound`, which takes them as training errors.
+        Errors and examples; held out, but for the last three, which take them as training errors
+        and as leave-one-out errors.
     vc_dimension
-        Of the family of rules; without it there is no `vc_bound`.
+        Of the family of rules; without it the last three are left out.
     level
         Confidence level.
 
@@ -50,7 +57,10 @@ def error_bounds(
     chernoff_kl         [0.016, 0.078] at 95 %
     empirical_bernstein [0.000, 0.108] at 95 %
     hoeffding           [0.000, 0.118] at 95 %
+    chebyshev           [0.000, 0.169] at 95 %
     vc_bound            at most 0.930 with 95 % confidence
+    vapnik_chervonenkis [0.000, 0.875] at 95 %
+    kearns_ron          [0.000, 1.000] at 95 %
     """
     size = check_whole_number(n, "n", low=2)
     k = check_whole_number(errors, "errors", low=0, high=size)
@@ -66,9 +76,12 @@ def error_bounds(
             mean, mean * (1 - mean) * size / (size - 1), size, level=level
         ),
         "hoeffding": hoeffding(mean, size, level=level),
+        "chebyshev": holdout_chebyshev(mean, size, level=level),
     }
     if vc_dimension is not None:
         bounds["vc_bound"] = replace(vc_bound(mean, size, vc_dimension, level=level), side="upper")
+        bounds["vapnik_chervonenkis"] = vapnik_chervonenkis(mean, size, vc_dimension, level=level)
+        bounds["kearns_ron"] = kearns_ron(mean, size, vc_dimension, level=level)
     return bounds
 
 
@@ -81,6 +94,17 @@ def hoeffding(mean: float, n: int, *, level: float = 0.95) -> Interval:
     value, size = _mean_and_size(mean, n)
     spread = math.sqrt(math.log(2 / (1 - check_level(level))) / (2 * size))
     return _within(value - spread, value + spread, level, "hoeffding")
+
+
+def holdout_chebyshev(mean: float, n: int, *, level: float = 0.95) -> Interval:
+    """Interval for the mean of losses in [0, 1] by Chebyshev's inequality: E(X̄ − μ)² ≤ 1/(4n).
+
+    Covers at least `level` if the losses are independent; wider than `hoeffding` at usual levels.
+    Source: T. Joachims, 1999, equation 14.
+    """
+    value, size = _mean_and_size(mean, n)
+    spread = math.sqrt(1 / (4 * size * (1 - check_level(level))))
+    return _within(value - spread, value + spread, level, "chebyshev")
 
 
 def chernoff_kl(mean: float, n: int, *, level: float = 0.95) -> Interval:
@@ -138,7 +162,9 @@ def vc_bound(
 
     err ≤ train + 2√((d(ln(2n/d) + 1) − ln(δ/4))/n), with probability at least `level`; d features
     and a threshold have d + 1.
-    Source: V. Vapnik, Statistical Learning Theory, 1998; T. Joachims, 1999, equation 10.
+    Source: V. Vapnik, Statistical Learning Theory, 1998; T. Joachims, 1999, equation 10.  It does
+    not follow from equation 9, as said there, but from the growth function of 2n examples; what
+    follows from equation 9 is `vapnik_chervonenkis`.
     """
     value, size = _mean_and_size(training_error, n, name="training_error")
     d = check_number(vc_dimension, "vc_dimension", low=1.0)
@@ -147,6 +173,62 @@ def vc_bound(
         return Interval(0.0, 1.0, level, "vc_bound")
     complexity = d * (math.log(2 * size / d) + 1) - math.log((1 - check_level(level)) / 4)
     return _within(0.0, value + 2 * math.sqrt(complexity / size), level, "vc_bound")
+
+
+def vapnik_chervonenkis(
+    training_error: float, n: int, vc_dimension: float, *, level: float = 0.95
+) -> Interval:
+    """Bound how far the error of all rules of VC dimension d is from their training error: loose.
+
+    P(|err − train| > ε) ≤ 6 (en/d)ᵈ exp(−ε²(n − 1)/4), solved for ε:
+    ε = 2√((d(ln(n/d) + 1) + ln(6/δ))/(n − 1)).
+    Source: V. Vapnik and A. Chervonenkis, Theorie der Zeichenerkennung, 1979, page 161;
+    T. Joachims, 1999, equation 9.
+    """
+    value, size = _mean_and_size(training_error, n, name="training_error", least=2)
+    d = check_number(vc_dimension, "vc_dimension", low=1.0)
+    delta = 1 - check_level(level)
+    if d >= size:
+        return Interval(0.0, 1.0, float(level), "vapnik_chervonenkis")
+    complexity = d * (math.log(size / d) + 1) + math.log(6 / delta)
+    spread = 2 * math.sqrt(complexity / (size - 1))
+    return _within(value - spread, value + spread, level, "vapnik_chervonenkis")
+
+
+def kearns_ron(
+    leave_one_out_error: float, n: int, vc_dimension: float, *, level: float = 0.95
+) -> Interval:
+    """Bound the error of a rule with the fewest training errors by its leave-one-out error: loose.
+
+    |loo − err| ≤ 8√((d + 1)(ln(9n/d) + 2)/n)/δ for every rule of a family of VC dimension d that
+    minimises the training error; below 1 from millions of examples on.
+    Source: M. Kearns and D. Ron, Neural Computation 11(6), 1427-1453, 1999; T. Joachims, 1999,
+    theorem 4.
+    """
+    value, size = _mean_and_size(leave_one_out_error, n, name="leave_one_out_error")
+    d = check_number(vc_dimension, "vc_dimension", low=1.0)
+    delta = 1 - check_level(level)
+    spread = 8 * math.sqrt((d + 1) * (math.log(9 * size / d) + 2) / size) / delta
+    return _within(value - spread, value + spread, level, "kearns_ron")
+
+
+def margin_dimension(
+    squared_radius: float, squared_norm: float, features: float = math.inf
+) -> float:
+    """Give Vapnik's bound of the VC dimension of hyperplanes by their margin.
+
+    min(R²·|w|², d) + 1 for the hyperplanes whose margin on examples in a ball of radius R is at
+    least 1/|w|.  The |w| of a trained SVM is known after training only: no bound for a family
+    chosen beforehand follows from it.
+    Source: V. Vapnik, Statistical Learning Theory, 1998, theorem 10.3.
+
+    Examples
+    --------
+    >>> margin_dimension(1.0, 25.0), margin_dimension(1.0, 25.0, features=10)
+    (26.0, 11.0)
+    """
+    radius = check_number(squared_radius, "squared_radius", low=0.0)
+    return min(radius * check_number(squared_norm, "squared_norm", low=0.0), float(features)) + 1
 
 
 def stability_bound(
@@ -169,6 +251,67 @@ def stability_bound(
     log_term = math.sqrt(-math.log(1 - check_level(level)) / (2 * size))
     bound = value + 2 * beta + (4 * size * beta + most) * log_term
     return _within(0.0, bound, level, "stability_bound")
+
+
+def sample_compression(
+    errors: int,
+    n: int,
+    size: int,
+    *,
+    log_messages: float = 0.0,
+    level: float = 0.95,
+) -> Interval:
+    r"""Bound the error of a rule that `size` of its n training examples determine.
+
+    .. math:: \max\Bigl\{p : \mathrm{Bin}(n - d, k, p) \ge
+        \frac{\delta}{(d + 1)(d + 2)\binom{n}{d} M}\Bigr\}
+
+    with k the errors on the n − d examples outside the d that determine it, and δ = 1 − `level`.
+    Those n − d examples are a test set for the rule, had the d been named beforehand; the
+    confidence is shared among all that could have been named: sizes with the prior
+    1/((d + 1)(d + 2)), which adds to 1, all sets of one size alike, and M messages (`log_messages`
+    is ln M) that the rule needs beside its examples.  It holds with probability at least `level`
+    for every learner and every distribution of independent examples.
+
+    Source: J. Langford, "Tutorial on practical prediction theory for classification", JMLR 6,
+    273-306, 2005, theorem 5.1; S. Floyd and M. Warmuth, Machine Learning 21, 269-304, 1995.
+
+    Examples
+    --------
+    >>> print(sample_compression(2, 500, 6))
+    at most 0.087 with 95 % confidence
+    """
+    total = check_whole_number(n, "n", low=1)
+    used = check_whole_number(size, "size", low=0, high=total)
+    k = check_whole_number(errors, "errors", low=0, high=total - used)
+    sets = math.lgamma(total + 1) - math.lgamma(used + 1) - math.lgamma(total - used + 1)
+    shared = math.log((used + 1) * (used + 2)) + sets + check_number(log_messages, "log_messages")
+    high = _largest_rate(k, total - used, math.log(1 - check_level(level)) - shared)
+    return Interval(0.0, high, float(level), "sample_compression", "upper")
+
+
+def _largest_rate(k: int, n: int, log_tail: float) -> float:
+    """Find the largest p with ln Bin(n, k, p) ≥ `log_tail`, which may be below all float64."""
+    if k == n:
+        return 1.0
+    at = np.arange(k + 1)
+    steps = np.log(n - at[:-1]) - np.log(at[1:])
+    log_choices = np.append(0.0, np.cumsum(steps))
+
+    def log_share(p: float) -> float:
+        terms = log_choices + at * math.log(p) + (n - at) * math.log1p(-p)
+        top = float(terms.max())
+        return top + math.log(float(np.exp(terms - top).sum()))
+
+    inside, outside = max(k / n, 5e-324), 1.0
+    while True:
+        middle = 0.5 * (inside + outside)
+        if middle in (inside, outside):
+            return outside
+        if log_share(middle) >= log_tail:
+            inside = middle
+        else:
+            outside = middle
 
 
 def leave_one_out_variability(

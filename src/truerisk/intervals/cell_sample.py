@@ -25,7 +25,7 @@ from truerisk.intervals.variance_components import (
     Components,
     components,
 )
-from truerisk.tallies.cells import BinaryCounts, Cells, ratio
+from truerisk.tallies.cells import NO_LABEL, BinaryCounts, Cells, LabelSets, ratio
 from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.votes import Judgements
 
@@ -67,7 +67,7 @@ class CellSample:
         """Take the cells of a set of predictions, those that could have occurred included."""
         design = cells.design(cell_costs)
         rows = cells.rows if cells.weighted else None
-        classes = int(np.count_nonzero(cells.totals @ cells.truth))
+        classes = int(np.count_nonzero(cells.truth.sums(cells.totals)))
         return cls(
             cells.totals,
             design,
@@ -77,7 +77,7 @@ class CellSample:
             rows,
             max(classes, 2),
             cells.judgements,
-            None if cells.by_group is None else cells.by_group @ cells.truth,
+            None if cells.by_group is None else cells.truth.sums(cells.by_group),
             strata=cells.codes[0] if cells.at_prior else None,
         )
 
@@ -291,34 +291,21 @@ class CellSample:
 
 def with_every_cell(cells: Cells) -> Cells:
     """Add the cells that did not occur but could: smoothing must be able to give them mass."""
-    n_classes = len(cells.labels)
-    one = np.eye(n_classes, dtype=bool)
+    size = len(cells.labels)
+    every = np.arange(size)
     if cells.multilabel:
-        none = np.zeros_like(one)
-        truth, predicted = np.vstack([one, one, none]), np.vstack([one, none, one])
-    elif n_classes <= EVERY_PAIR:
-        truth, predicted = np.repeat(one, n_classes, axis=0), np.tile(one, (n_classes, 1))
+        none = np.full(size, NO_LABEL)
+        truth = np.concatenate([every, every, none])
+        predicted = np.concatenate([every, none, every])
+    elif size <= EVERY_PAIR:
+        truth, predicted = np.repeat(every, size), np.tile(every, size)
     else:
-        truth, predicted = np.vstack([one, one]), np.vstack([one, np.roll(one, 1, axis=1)])
-    known = {(t.tobytes(), p.tobytes()) for t, p in zip(cells.truth, cells.predicted, strict=True)}
-    new = [
-        at
-        for at, (t, p) in enumerate(zip(truth, predicted, strict=True))
-        if (t.tobytes(), p.tobytes()) not in known
-    ]
-    zeros = np.zeros(len(new), dtype=cells.totals.dtype)
-    groups = cells.by_group
-    return replace(
-        cells,
-        truth=np.vstack([cells.truth, truth[new]]),
-        predicted=np.vstack([cells.predicted, predicted[new]]),
-        totals=np.concatenate([cells.totals, zeros]),
-        rows=np.concatenate([cells.rows, np.zeros(len(new), dtype=np.int64)]),
-        squares=None if cells.squares is None else np.concatenate([cells.squares, zeros]),
-        by_group=None
-        if groups is None
-        else np.hstack([groups, np.zeros((len(groups), len(new)), dtype=groups.dtype)]),
-    )
+        truth, predicted = np.tile(every, 2), np.concatenate([every, (every + 1) % size])
+    small = (cells.truth.sizes <= 1) & (cells.predicted.sizes <= 1)
+    known = (cells.truth.codes * (size + 1) + cells.predicted.codes)[small]
+    new = ~np.isin(truth * (size + 1) + predicted, known)
+    added = (LabelSets.of_codes(one[new], size) for one in (truth, predicted))
+    return cells.with_empty(*added)
 
 
 def prior_of(cells: Cells) -> Array:
@@ -327,25 +314,25 @@ def prior_of(cells: Cells) -> Array:
     With sets of labels, a class counts where it is the only label in question.  A class that never
     occurs gets nothing: smoothing must not make up a class to average over.
     """
-    occurs = np.asarray(cells.totals @ cells.truth) > 0
+    occurs = cells.truth.sums(cells.totals) > 0
     prior = np.zeros(len(cells.totals))
-    right = np.asarray((cells.truth == cells.predicted).all(axis=1))
+    true, called = cells.codes
     if cells.multilabel:
-        involved = cells.truth | cells.predicted
-        single = (involved.sum(axis=1) == 1) & occurs[involved.argmax(axis=1)]
+        both, truth, predicted = (one.sizes for one in cells.sides)
+        single = (truth + predicted - both == 1) & occurs[np.maximum(true, called)]
         prior[single] = HALF_A_UNIT
         return prior
-    true_class = cells.truth.argmax(axis=1)
-    chosen = occurs[true_class]
-    for which in (right, ~right):
-        alike = np.bincount(true_class[which], minlength=len(occurs))
-        prior[chosen & which] = HALF_A_UNIT / alike[true_class[chosen & which]]
+    chosen = (true != NO_LABEL) & occurs[true]
+    for which in (cells.right, ~cells.right):
+        taken = chosen & which
+        alike = np.bincount(true[taken], minlength=len(occurs))
+        prior[taken] = HALF_A_UNIT / alike[true[taken]]
     return prior
 
 
 def outcomes(cells: Cells, label: int) -> Indices:
     """Say of each cell whether it is a true or false positive or negative of the label."""
-    truth, predicted = cells.truth[:, label], cells.predicted[:, label]
+    truth, predicted = cells.truth.has(label), cells.predicted.has(label)
     return np.where(predicted, np.where(truth, 0, 1), np.where(truth, 2, 3))
 
 

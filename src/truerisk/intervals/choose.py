@@ -47,7 +47,7 @@ from truerisk.aliases import Array, Ends, Flags
 from truerisk.intervals.auc import delong_interval, hanley_mcneil_standard_error
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.bounds import chernoff_kl
-from truerisk.intervals.cell_sample import CellSample, Function
+from truerisk.intervals.cell_sample import HALF_A_UNIT, CellSample, Function
 from truerisk.intervals.class_averages import (
     BY_FORMULA,
     macro_interval,
@@ -55,7 +55,7 @@ from truerisk.intervals.class_averages import (
     specificity_interval,
     weighted_interval,
 )
-from truerisk.intervals.delta import delta_interval, student_factor
+from truerisk.intervals.delta import STEP, delta_ends, delta_interval, student_factor
 from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.rankings import PART_OF_SHARE, UNSEEN, units_of
 from truerisk.intervals.replicates import replicate_interval, replicates_for
@@ -67,7 +67,7 @@ from truerisk.intervals.variance_components import (
     few_of,
 )
 from truerisk.results import Interval, RefitInterval
-from truerisk.tallies.cells import Cells, Proportion, ratio
+from truerisk.tallies.cells import BinaryCounts, Cells, Proportion, ratio
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.scored_rows import ScoredRows
 
@@ -221,33 +221,84 @@ def smoothed_delta(question: Question) -> Interval:
         # What smoothing does to single classes adds up over many of them while their errors
         # cancel: two classes are moved in full, K of them by √(2/K) of that.
         centre = question.value + (centre - question.value) * np.sqrt(2 / question.sample.classes)
-    interval = _about(question, centre, error)
-    low, high = question.measure_range
-    if min(centre - low, high - centre) < error:
-        # So near an end, the logit stretches a centre that is moved less than its spread over the
-        # whole range; the side away from the end is that of the smoothed cells themselves.
-        inner = _about(question, float(question.function(smooth.features)), error)
-        if high - centre < centre - low:
-            inner = replace(
-                inner, low=max(interval.low, min(inner.low, centre)), high=interval.high
-            )
-        else:
-            inner = replace(
-                inner, low=interval.low, high=min(interval.high, max(inner.high, centre))
-            )
-        return inner
-    return interval
-
-
-def _about(question: Question, centre: float, error: float) -> Interval:
-    interval = delta_interval(
+    low, high = _smoothed_ends(
         centre,
         error,
+        lambda: question.function(smooth.features),
         measure_range=question.measure_range,
         level=question.level,
-        method="smoothed_delta",
     )
-    return interval or whole_range(question.level, question.measure_range)
+    return smoothed_interval(float(low), float(high), question.measure_range, question.level)
+
+
+def smoothed_interval(low: float, high: float, measure_range: Ends, level: float) -> Interval:
+    """Name an interval by what it is."""
+    if (low, high) == measure_range:
+        return whole_range(level, measure_range)
+    return Interval(low, high, level, "smoothed_delta")
+
+
+def _smoothed_ends(
+    centre: Any,
+    error: Any,
+    inner: Callable[[], Any],
+    *,
+    measure_range: Ends,
+    level: float,
+) -> tuple[Array, Array]:
+    """Give the ends about centres; `inner` gives the values of the smoothed cells themselves."""
+
+    def about(value: Any) -> list[Array]:
+        ends = delta_ends(value, error, measure_range=measure_range, level=level)
+        return [
+            np.where(np.isnan(end), whole, end)
+            for end, whole in zip(ends, measure_range, strict=True)
+        ]
+
+    low, high = measure_range
+    lows, highs = about(centre)
+    near = np.minimum(centre - low, high - centre) < error
+    if not np.any(near):
+        return lows, highs
+    # So near an end, the logit stretches a centre that is moved less than its spread over the
+    # whole range; the side away from the end is that of the smoothed cells themselves.
+    inner_lows, inner_highs = about(inner())
+    upper = near & (high - centre < centre - low)
+    lows = np.where(upper, np.maximum(lows, np.minimum(inner_lows, centre)), lows)
+    highs = np.where(near & ~upper, np.minimum(highs, np.maximum(inner_highs, centre)), highs)
+    return lows, highs
+
+
+def smoothed_deltas(
+    function: Callable[[BinaryCounts], Any],
+    counts: BinaryCounts,
+    prior: BinaryCounts,
+    *,
+    measure_range: Ends,
+    level: float,
+) -> tuple[Array, Array]:
+    """Give the intervals of `smoothed_delta` for each of many classes, of independent examples.
+
+    `prior` counts the cells that smoothing may add to, of each class.
+    """
+    names = ("tp", "fp", "fn", "tn")
+    totals = {name: np.asarray(getattr(counts, name), dtype=np.float64) for name in names}
+    smooth = {
+        name: totals[name] + np.where(getattr(prior, name) > 0, HALF_A_UNIT, 0.0) for name in names
+    }
+    with np.errstate(all="ignore"):
+        variance = np.zeros(len(counts.tp))
+        for name in names:
+            stepped = BinaryCounts(**(smooth | {name: smooth[name] + 1j * STEP}))
+            slope = np.imag(function(stepped)) / STEP
+            variance += np.where(smooth[name] > 0, smooth[name] * slope**2, 0.0)
+        value, centre = function(BinaryCounts(**totals)), function(BinaryCounts(**smooth))
+        lows, highs = _smoothed_ends(
+            centre, np.sqrt(variance), lambda: centre, measure_range=measure_range, level=level
+        )
+    lows, highs = np.minimum(lows, value), np.maximum(highs, value)
+    unknown = ~(highs > lows)
+    return np.where(unknown, measure_range[0], lows), np.where(unknown, measure_range[1], highs)
 
 
 def plain_delta(question: Question) -> Interval | None:

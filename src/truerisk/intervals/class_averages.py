@@ -25,7 +25,7 @@ from truerisk.intervals.delta import student_factor
 from truerisk.intervals.gamma import gamma_ends
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
-from truerisk.tallies.cells import Cells
+from truerisk.tallies.cells import NO_LABEL, Cells
 
 UNITS_OF_RECALL, UNITS = 3.0, 2.0  # of the prior of a class: pooled for recall, half and half else
 MIN_VARIANCE = 1e-12
@@ -227,7 +227,7 @@ def _common_of_confused(cells: Cells, measure: str, taken: Flags) -> float:
     slope = numerator / np.where(taken, size, 1.0) ** 2
     true, called = cells.codes
     squares = cells.totals if cells.squares is None else cells.squares
-    wrong = true != called
+    wrong = (true != called) & (true != NO_LABEL)
     return 2 * float((squares * slope[true] * slope[called])[wrong].sum())
 
 

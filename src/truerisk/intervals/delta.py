@@ -15,11 +15,13 @@ from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
 from truerisk.intervals.normal import logistic, normal_quantile
 from truerisk.intervals.student import student_quantile
+from truerisk.intervals.tracing import traced_gradient
 from truerisk.results import Interval
 
 CellFunction = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
 
 STEP = 1e-100  # nothing is subtracted, so it can be as small as one likes
+MAX_STEPS = 64  # totals; beyond it one call is traced, at a cost that grows with their number
 BLOCK = 2**20  # entries of the table of steps that are held at a time
 
 
@@ -27,10 +29,15 @@ def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
     """Give the derivative of a measure by each cell total: Im f(c + ih·eⱼ)/h.
 
     Exact to rounding for functions of + − × ÷, roots and powers (no absolute values or maxima).
+    Of many totals, backwards through the operations of one call (`tracing.py`).
     Source: W. Squire and G. Trapp, SIAM Review 40(1), 110-112, 1998.
     """
     totals = np.asarray(cells, dtype=np.float64).ravel()
     m = totals.size
+    if m > MAX_STEPS:
+        traced = traced_gradient(function, totals)
+        if traced is not None:
+            return traced
     gradient = np.empty(m)
     rows = max(1, BLOCK // max(m, 1))
     for first in range(0, m, rows):
@@ -93,24 +100,38 @@ def delta_interval(
     T(f) ± z·T'(f)·se, T logit, ln or identity.  Covers about as promised for many examples and a
     value away from the ends.  None where it degenerates: no standard error, or a value at an end.
     """
+    low, high = delta_ends(value, standard_error, measure_range=measure_range, level=level)
+    return None if np.isnan(low) else Interval(float(low), float(high), float(level), method)
+
+
+def delta_ends(
+    value: ArrayLike,
+    standard_error: ArrayLike,
+    *,
+    measure_range: tuple[float, float],
+    level: float,
+) -> tuple[Array, Array]:
+    """Give the ends of such intervals, of many values at once; NaN where one degenerates."""
     z = -float(normal_quantile((1 - check_level(level)) / 2))
     low, high = measure_range
-    usable = math.isfinite(value) and math.isfinite(standard_error) and standard_error > 0
-    if not usable or not low < value < high:
-        return None
-    if math.isfinite(low) and math.isfinite(high):
-        # Both distances keep their digits where a share of the range would be rounded to 0 or 1.
-        below, above = value - low, high - value
-        spread = z * standard_error * (high - low) / (below * above)
-        centre = math.log(below) - math.log(above)
-        ends = [low + (high - low) * float(logistic(centre + s)) for s in (-spread, spread)]
-    elif math.isfinite(low):
-        ratio = math.exp(min(z * standard_error / (value - low), 700.0))
-        ends = [low + (value - low) / ratio, low + (value - low) * ratio]
-    elif math.isfinite(high):
-        ratio = math.exp(min(z * standard_error / (high - value), 700.0))
-        ends = [high - (high - value) * ratio, high - (high - value) / ratio]
-    else:
-        ends = [value - z * standard_error, value + z * standard_error]
+    value, error = np.asarray(value, dtype=np.float64), np.asarray(standard_error, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        usable = np.isfinite(value) & np.isfinite(error) & (error > 0)
+        usable &= (low < value) & (value < high)
+        if math.isfinite(low) and math.isfinite(high):
+            # Both distances keep digits where a share of the range would be rounded to 0 or 1.
+            below, above = value - low, high - value
+            spread = z * error * (high - low) / (below * above)
+            centre = np.log(below) - np.log(above)
+            ends = [low + (high - low) * logistic(centre + s) for s in (-spread, spread)]
+        elif math.isfinite(low):
+            ratio = np.exp(np.minimum(z * error / (value - low), 700.0))
+            ends = [low + (value - low) / ratio, low + (value - low) * ratio]
+        elif math.isfinite(high):
+            ratio = np.exp(np.minimum(z * error / (high - value), 700.0))
+            ends = [high - (high - value) * ratio, high - (high - value) / ratio]
+        else:
+            ends = [value - z * error, value + z * error]
     # Rounding must not put an end on the wrong side of the value.
-    return Interval(min(ends[0], value), max(ends[1], value), float(level), method)
+    lows, highs = np.minimum(ends[0], value), np.maximum(ends[1], value)
+    return np.where(usable, lows, np.nan), np.where(usable, highs, np.nan)

@@ -28,8 +28,8 @@ HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
 # One is a straight function of the other, and so are the ends of their intervals.
 SAME_AS = {
-    "accuracy": ("error_rate",),
-    "difference of accuracy": ("difference of error_rate",),
+    "accuracy": ("error_rate", "mean_value"),
+    "difference of accuracy": ("difference of error_rate", "difference of mean_value"),
     "balanced_accuracy": ("recall_macro",),
     "youden": ("balanced_accuracy", "recall_macro"),
 }

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,12 @@ def adaboost() -> Any:
     """Make 50 stumps."""
     stump = maker("sklearn.tree", "DecisionTreeClassifier", max_depth=1)()
     return maker("sklearn.ensemble", "AdaBoostClassifier", estimator=stump, n_estimators=50)()
+
+
+def set_covering() -> Any:
+    """Make a set covering machine for each class against the others, one for two classes."""
+    machine = maker("truerisk.learners.set_covering", "SetCoveringMachine")()
+    return maker("sklearn.multiclass", "OneVsRestClassifier", estimator=machine)()
 
 
 def whose_columns(kinds: Kinds) -> dict[str, Any]:
@@ -127,6 +134,26 @@ MODELS: dict[str, NamedModel] = {
             title="AdaBoost of stumps",
             make=adaboost,
             grid={"n_estimators": (25, 50, 100, 200)},
+        ),
+        NamedModel(
+            name="decision_list",
+            title="Decision list",
+            make=maker("truerisk.learners.decision_list", "DecisionList"),
+            grid={"ccp_alpha": (0.03, 0.01, 0.003, 0.001, 0.0)},
+            form="array",
+        ),
+        NamedModel(
+            name="set_covering",
+            title="Set covering machine",
+            make=set_covering,
+            grid={
+                "estimator__max_balls": (1, 2, 4, 8, 16),
+                "estimator__penalty": (0.5, 1.0, 2.0, math.inf),
+                "estimator__kind": ("conjunction", "disjunction"),
+            },
+            scaled=True,
+            form="array",
+            largest=9000,
         ),
         NamedModel(
             name="majority",

@@ -113,9 +113,8 @@ def counts_of_label(counts: ClassCounts, label: int) -> BinaryCounts:
 
 def of_each_cell(measure: Measure, cells: Cells) -> NDArray[Any]:
     """Apply the formula to the label sets of each cell: the measure of a single example."""
-    truth, predicted = cells.truth, cells.predicted
-    tp = (truth & predicted).sum(axis=1)
-    fp, fn = predicted.sum(axis=1) - tp, truth.sum(axis=1) - tp
+    tp, truth, predicted = (one.sizes for one in cells.sides)
+    fp, fn = predicted - tp, truth - tp
     return np.asarray(measure.value(BinaryCounts(tp, fp, fn, len(cells.labels) - tp - fp - fn)))
 
 

@@ -55,7 +55,7 @@ class CostMatrix:
             )
         place = [self.labels.index(label) for label in cells.labels]
         table = self.values[np.ix_(place, place)]
-        return np.asarray(table[cells.truth.argmax(axis=1), cells.predicted.argmax(axis=1)])
+        return np.asarray(table[cells.codes])
 
 
 def _by_outcome(

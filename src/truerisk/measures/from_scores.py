@@ -1,4 +1,4 @@
-"""Measures of scores: how well they rank the examples, and how true they are as probabilities."""
+"""Measures of scores: how well they rank, how true they are as probabilities, and their mean."""
 
 import math
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from truerisk.measures.registry import measure
 from truerisk.tallies.documents import LEVELS, DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.question_values import QuestionValues
 from truerisk.tallies.ranking import Breakeven, Ranking
 from truerisk.tallies.ranking_influences import pair_areas
 from truerisk.tallies.ranking_weights import partial_areas
@@ -182,6 +183,17 @@ def brier_score(tally: ProbabilityTally) -> float:
     The first form is for two classes and lies in [0, 1]; the second, for K classes, in [0, 2].
     """
     return tally.mean("brier_score")
+
+
+@measure(title="Mean value", undefined=NO_EXAMPLES, measure_range=(-math.inf, math.inf))
+def mean_value(values: QuestionValues) -> float:
+    r"""Mean over the questions of a value that each has: a judge's score, a pass@k.
+
+    .. math:: \frac{1}{n} \sum_i v_i
+
+    It lies in the range that is stated for the values.
+    """
+    return values.mean
 
 
 @dataclass(frozen=True)

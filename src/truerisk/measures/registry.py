@@ -16,11 +16,19 @@ from truerisk.errors import InputError
 from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion, Rejections
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.question_values import QuestionValues
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.scored_rows import ScoredRows
 
 Needs = Literal[
-    "binary counts", "class counts", "rejections", "ranking", "documents", "probabilities", "rows"
+    "binary counts",
+    "class counts",
+    "rejections",
+    "ranking",
+    "documents",
+    "probabilities",
+    "rows",
+    "values",
 ]
 
 NEEDS: dict[type, Needs] = {
@@ -30,6 +38,7 @@ NEEDS: dict[type, Needs] = {
     Ranking: "ranking",
     DocumentTally: "documents",
     ProbabilityTally: "probabilities",
+    QuestionValues: "values",
     ScoredRows: "rows",
 }
 
@@ -51,6 +60,7 @@ DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "ranking": ("precision_influence",),
     "documents": ("delta",),
     "probabilities": ("gamma_of_losses",),
+    "values": ("betting", "empirical_bernstein"),
     "rows": ("pair_placements",),
 }
 
@@ -121,7 +131,9 @@ class Measure:
     def value(self, tally: Any) -> Any:
         """Apply the formula and give the bare number, or array of numbers."""
         value = self(tally)
-        return value.value if isinstance(value, Proportion) else np.asarray(value)
+        if isinstance(value, Proportion):
+            return value.value
+        return value if hasattr(value, "shape") else np.asarray(value)
 
 
 MEASURES: dict[str, Measure] = {}

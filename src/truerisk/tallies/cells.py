@@ -12,29 +12,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
 from truerisk.labels import in_order
 from truerisk.tallies.counting import count_pairs
 from truerisk.tallies.exact_sum import as_float, units_by_code
 
 MAX_CLASSES = 10_000
-DENSE_ENTRIES = 2_000_000  # a design matrix beyond this is kept sparse
-SMALL_BOOK = 64  # up to this many label codes, a dense table of pairs is counted
+DENSE_ENTRIES = 2**15  # cells × classes; a larger design is applied without being written out
+DENSE_CONFUSION = 2048  # classes; a confusion table of more is sparse
+PAIRS_PER_ROW = 4  # a dense table of pairs is counted if it has at most so many entries per row
+SMALL_BOOK = 64  # up to this many label codes, it always is
 CODE_BITS = 31
+LOWEST_BITS = 2**CODE_BITS - 1
+NO_LABEL = -1
 Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:
     """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too."""
-    top, bottom = np.asarray(numerator), np.asarray(denominator)
-    undefined = bottom == 0
-    return np.where(undefined, np.nan, top / np.where(undefined, 1, bottom))
+    undefined = np.equal(denominator, 0)
+    return np.where(undefined, np.nan, numerator / np.where(undefined, 1, denominator))
 
 
 @dataclass(frozen=True)
@@ -111,12 +115,189 @@ class ClassCounts:
 
 
 @dataclass(frozen=True)
+class LabelSets:
+    """A set of labels for each of `size` cells, as the pairs (cell, label) in this order.
+
+    What it takes in memory and time grows with the pairs, not with cells × classes.
+    """
+
+    size: int
+    classes: int
+    cell: Indices = field(repr=False)
+    label: Indices = field(repr=False)
+
+    @classmethod
+    def of_codes(cls, codes: NDArray[Any], classes: int) -> "LabelSets":
+        """Take one label for each cell; `NO_LABEL` is the empty set."""
+        cell = np.flatnonzero(codes != NO_LABEL)
+        return cls(len(codes), classes, cell, np.asarray(codes[cell], dtype=np.intp))
+
+    @classmethod
+    def of_flags(cls, flags: NDArray[Any]) -> "LabelSets":
+        """Take the rows of an m × K table of flags."""
+        cell, label = np.nonzero(flags)
+        return cls(flags.shape[0], flags.shape[1], cell, label)
+
+    @classmethod
+    def of_sets(
+        cls, codes: NDArray[Any], members: "Members", place: Mapping[str, int]
+    ) -> "LabelSets":
+        """Look up the set of each code, and the place of each label."""
+        distinct, at = np.unique(codes, return_inverse=True)
+        sets = [members[code] for code in distinct.tolist()]
+        named = np.fromiter((place[one] for one in chain.from_iterable(sets)), dtype=np.intp)
+        of_set = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+        of_set, flat = np.divmod(np.unique(of_set * len(place) + named), max(len(place), 1))
+        sizes = np.bincount(of_set, minlength=len(sets))
+        starts, taken = np.cumsum(sizes) - sizes, sizes[at]
+        cell = np.repeat(np.arange(len(at)), taken)
+        inside = np.arange(len(cell)) - np.repeat(np.cumsum(taken) - taken, taken)
+        return cls(len(at), len(place), cell, flat[starts[at][cell] + inside])
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every cell has exactly one label."""
+        return len(self.cell) == self.size and bool((self.cell == np.arange(self.size)).all())
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """How many labels each cell has."""
+        return np.bincount(self.cell, minlength=self.size)
+
+    @cached_property
+    def codes(self) -> Indices:
+        """The label of each cell, the last of several; `NO_LABEL` where there is none."""
+        if self.one_each:
+            return self.label
+        codes = np.full(self.size, NO_LABEL, dtype=np.intp)
+        codes[self.cell] = self.label
+        return codes
+
+    @cached_property
+    def numbers(self) -> Indices:
+        """A number for each cell, the same for the same set."""
+        if (self.sizes <= 1).all():
+            return np.unique(self.codes, return_inverse=True)[1]
+        book: dict[bytes, int] = {}
+        parts = np.split(self.label, np.cumsum(self.sizes)[:-1])
+        return np.array([book.setdefault(one.tobytes(), len(book)) for one in parts], dtype=np.intp)
+
+    @property
+    def keys(self) -> Indices:
+        """Each pair as one number; they ascend."""
+        return self.cell * self.classes + self.label
+
+    def has(self, label: int) -> Flags:
+        """Return which cells have a label."""
+        flags = np.zeros(self.size, dtype=bool)
+        flags[self.cell[self.label == label]] = True
+        return flags
+
+    def sums(self, columns: NDArray[Any]) -> Array:
+        """Add up numbers of the cells (…, m) over the cells of each label (…, K)."""
+        if columns.ndim > 1:
+            return np.array([self.sums(one) for one in columns]).reshape(-1, self.classes)
+        values = columns if self.one_each else columns[self.cell]
+        sums = np.bincount(self.label, weights=values, minlength=self.classes)
+        return sums.astype(np.float64, copy=False)
+
+    def spread(self, values: NDArray[Any]) -> Array:
+        """Add up numbers of the labels (K,) over the labels of each cell (m,)."""
+        if self.one_each:
+            return np.asarray(values[self.label])
+        sums = np.bincount(self.cell, weights=values[self.label], minlength=self.size)
+        return sums.astype(np.float64, copy=False)
+
+    def only(self, chosen: Flags) -> "LabelSets":
+        """Keep some of the cells."""
+        taken = chosen[self.cell]
+        place = np.cumsum(chosen) - 1
+        return replace(
+            self, size=int(chosen.sum()), cell=place[self.cell[taken]], label=self.label[taken]
+        )
+
+    def followed_by(self, *others: "LabelSets") -> "LabelSets":
+        """Append further cells."""
+        parts = (self, *others)
+        starts = np.cumsum([0, *(one.size for one in parts)])
+        return replace(
+            self,
+            size=int(starts[-1]),
+            cell=np.concatenate([one.cell + at for one, at in zip(parts, starts, strict=False)]),
+            label=np.concatenate([one.label for one in parts]),
+        )
+
+    def __and__(self, other: "LabelSets") -> "LabelSets":
+        if self.one_each and other.one_each:
+            same = self.label == other.label
+        else:
+            same = np.isin(self.keys, other.keys, assume_unique=True)
+        return replace(self, cell=self.cell[same], label=self.label[same])
+
+
+@dataclass(frozen=True)
+class Design:
+    """The (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`.
+
+    It is not written out: `totals @ design` and `design @ gradient` go through the label sets.
+    """
+
+    __array_ufunc__: ClassVar[None] = None  # an array leaves `@` to this class
+
+    cells: "Cells"
+    overall: Array  # (m, 3)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of cells and of features."""
+        return len(self.overall), 3 * len(self.cells.labels) + 3
+
+    def __rmatmul__(self, totals: NDArray[Any]) -> Array:
+        return np.concatenate([*self.cells.by_class(totals), totals @ self.overall], axis=-1)
+
+    def __matmul__(self, gradient: Array) -> Array:
+        size = len(self.cells.labels)
+        parts = (gradient[start * size : (start + 1) * size] for start in range(3))
+        return self.cells.from_classes(*parts) + self.overall @ gradient[-3:]
+
+    def written_out(self) -> Array:
+        """Give the matrix as an array."""
+        table = np.zeros(self.shape)
+        for start, sets in enumerate(self.cells.sides):
+            table[sets.cell, sets.label + start * sets.classes] = 1.0
+        table[:, -3:] = self.overall
+        return table
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The features of two models' cells, one after the other."""
+
+    __array_ufunc__: ClassVar[None] = None
+
+    first: Design
+    second: Design
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of cells and of features."""
+        return self.first.shape[0], self.first.shape[1] + self.second.shape[1]
+
+    def __rmatmul__(self, totals: NDArray[Any]) -> Array:
+        return np.concatenate([totals @ self.first, totals @ self.second], axis=-1)
+
+    def __matmul__(self, gradient: Array) -> Array:
+        half = self.first.shape[1]
+        return np.asarray(self.first @ gradient[:half] + self.second @ gradient[half:])
+
+
+@dataclass(frozen=True)
 class Cells:
     """The distinct cells of a set of predictions, and how often (or how heavily) each occurs."""
 
     labels: tuple[str, ...]
-    truth: Flags = field(repr=False)  # (m, K): which labels are true in the cell
-    predicted: Flags = field(repr=False)
+    truth: LabelSets = field(repr=False)
+    predicted: LabelSets = field(repr=False)
     totals: NDArray[Any]  # (m,): exact counts, or sums of weights
     rows: NDArray[np.int64] = field(repr=False)  # (m,): how many examples, whatever their weight
     squares: Array | None = None  # (m,): sums of squared weights
@@ -135,16 +316,45 @@ class Cells:
         """Whether the totals are sums of weights rather than counts."""
         return self.squares is not None
 
+    @cached_property
+    def sides(self) -> tuple[LabelSets, LabelSets, LabelSets]:
+        """The labels that are right, true and predicted in each cell."""
+        return self.truth & self.predicted, self.truth, self.predicted
+
+    @cached_property
+    def right(self) -> Flags:
+        """Which cells have every label right."""
+        both, truth, predicted = (one.sizes for one in self.sides)
+        return np.asarray((both == truth) & (both == predicted))
+
     def only(self, chosen: Flags) -> "Cells":
         """Keep some of the cells."""
+        if chosen.all():
+            return self
         return replace(
             self,
-            truth=self.truth[chosen],
-            predicted=self.predicted[chosen],
+            truth=self.truth.only(chosen),
+            predicted=self.predicted.only(chosen),
             totals=self.totals[chosen],
             rows=self.rows[chosen],
             squares=None if self.squares is None else self.squares[chosen],
             by_group=None if self.by_group is None else self.by_group[:, chosen],
+        )
+
+    def with_empty(self, truth: LabelSets, predicted: LabelSets) -> "Cells":
+        """Append cells in which there is no example."""
+        extra = truth.size
+        zeros, groups = np.zeros(extra, dtype=self.totals.dtype), self.by_group
+        return replace(
+            self,
+            truth=self.truth.followed_by(truth),
+            predicted=self.predicted.followed_by(predicted),
+            totals=np.concatenate([self.totals, zeros]),
+            rows=np.concatenate([self.rows, np.zeros(extra, dtype=np.int64)]),
+            squares=None if self.squares is None else np.concatenate([self.squares, zeros]),
+            by_group=None
+            if groups is None
+            else np.hstack([groups, np.zeros((len(groups), extra), dtype=groups.dtype)]),
         )
 
     @property
@@ -155,62 +365,29 @@ class Cells:
         return float(self.totals.sum() ** 2 / self.squares.sum())
 
     def design(self, cell_costs: Array | None = None) -> Any:
-        """Give the (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`."""
-        correct = (self.truth == self.predicted).all(axis=1)
-        costs = np.zeros(len(correct)) if cell_costs is None else cell_costs
-        overall = np.column_stack([correct, np.ones(len(correct)), costs])
-        blocks = [self.truth & self.predicted, self.truth, self.predicted]
-        if self.truth.size <= DENSE_ENTRIES:
-            return np.hstack([*blocks, overall]).astype(np.float64)
-        from scipy import sparse
+        """Give the (m, 3K + 3) matrix that takes cell totals to the features of `ClassCounts`.
 
-        if self.multilabel:
-            columns = [sparse.csr_array(block.astype(np.float64)) for block in blocks]
-        else:
-            true, called = self.codes
-            right = (true == called).astype(np.float64)
-            places = (
-                (right, true),
-                (self.truth.any(axis=1), true),
-                (self.predicted.any(axis=1), called),
-            )
-            columns = [
-                sparse.csr_array(
-                    (np.asarray(entries, dtype=np.float64), (np.arange(len(codes)), codes)),
-                    shape=self.truth.shape,
-                )
-                for entries, codes in places
-            ]
-        return sparse.csr_array(sparse.hstack([*columns, sparse.csr_array(overall)]))
+        A small one is an array.
+        """
+        costs = np.zeros(len(self.right)) if cell_costs is None else cell_costs
+        design = Design(self, np.column_stack([self.right, np.ones(len(self.right)), costs]))
+        small = self.truth.size * self.truth.classes <= DENSE_ENTRIES
+        return design.written_out() if small else design
 
     def by_class(self, column: NDArray[Any]) -> tuple[Array, Array, Array]:
         """Add up one number per cell over the cells that are right in, of, and given each class."""
-        wide = np.asarray(column, dtype=np.float64)
-        if not self.multilabel:
-            truth, predicted = self.codes
-            size = len(self.labels)
-            right = np.where(truth == predicted, wide, 0.0)
-            every = ((truth, right), (truth, wide), (predicted, wide))
-            tp, of_truth, of_predicted = (
-                np.asarray(np.bincount(codes, weights=values, minlength=size), dtype=np.float64)
-                for codes, values in every
-            )
-            return tp, of_truth, of_predicted
-        return wide @ (self.truth & self.predicted), wide @ self.truth, wide @ self.predicted
+        both, truth, predicted = (one.sums(column) for one in self.sides)
+        return both, truth, predicted
 
     def from_classes(self, right: Array, truth: Array, predicted: Array) -> Array:
         """Give each cell what its classes add up to: the transpose of `by_class`."""
-        if not self.multilabel:
-            true, called = self.codes
-            both = np.where(true == called, right[true], 0.0)
-            return np.asarray(truth[true] + predicted[called] + both)
-        both = (self.truth & self.predicted) @ right
-        return np.asarray(both + self.truth @ truth + self.predicted @ predicted)
+        both, true, called = self.sides
+        return np.asarray(both.spread(right) + true.spread(truth) + called.spread(predicted))
 
-    @cached_property
-    def codes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    @property
+    def codes(self) -> tuple[Indices, Indices]:
         """The true and the predicted class of each cell of a single-label problem."""
-        return self.truth.argmax(axis=1), self.predicted.argmax(axis=1)
+        return self.truth.codes, self.predicted.codes
 
     def class_counts(self) -> ClassCounts:
         """Count the classes over all cells."""
@@ -220,12 +397,29 @@ class Cells:
     def _class_counts(self) -> ClassCounts:
         return ClassCounts.from_features(self.totals @ self.design())
 
-    def confusion(self) -> NDArray[Any]:
-        """Give the K × K table of single-label predictions: rows are truth, columns predicted."""
+    def mistakes(self) -> tuple[Indices, Indices, NDArray[Any]]:
+        """Give the true and the predicted class, and the total, of each kind of mistake."""
+        true, called = self.codes
+        labelled = (true != NO_LABEL) & (called != NO_LABEL)
+        wrong = np.flatnonzero((true != called) & labelled & (self.totals > 0))
+        return true[wrong], called[wrong], self.totals[wrong]
+
+    def confusion(self) -> Any:
+        """Give the K × K table of single-label predictions: rows are truth, columns predicted.
+
+        Beyond `DENSE_CONFUSION` classes it is a sparse array of SciPy.
+        """
         if self.multilabel:
             raise InputError("A confusion table needs one label per example; these have sets.")
-        table = np.zeros((len(self.labels),) * 2, dtype=self.totals.dtype)
-        np.add.at(table, (self.truth.argmax(axis=1), self.predicted.argmax(axis=1)), self.totals)
+        size, labelled = len(self.labels), (self.truth.sizes > 0) & (self.predicted.sizes > 0)
+        true, called = (codes[labelled] for codes in self.codes)
+        totals = self.totals[labelled]
+        if size > DENSE_CONFUSION:
+            from scipy import sparse
+
+            return sparse.csr_array((totals, (true, called)), shape=(size, size))
+        table = np.zeros((size, size), dtype=totals.dtype)
+        np.add.at(table, (true, called), totals)
         return table
 
 
@@ -234,12 +428,13 @@ class CellTally:
     """Counts cells over any number of batches; tallies of parts merge into that of the whole.
 
     The codes of truth and prediction index one shared list of label sets, which is handed over
-    only at the end.
+    only at the end.  `pairs` are the codes of the cells that occur, ascending, `counts` how often.
     """
 
     weighted: bool = False
     grouped: bool = False
-    counts: Counter[int] = field(default_factory=Counter)
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     units: Counter[int] = field(default_factory=Counter)
     square_units: Counter[int] = field(default_factory=Counter)
     group_counts: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -257,11 +452,9 @@ class CellTally:
         if len(truth) == 0:
             return self
         if not self.weighted and not self.grouped:
-            self._add_counts(truth, predicted)
-            return self
-        pairs = (truth.astype(np.int64) << CODE_BITS) | predicted.astype(np.int64)
-        cells, at = np.unique(pairs, return_inverse=True)
-        self.counts.update(_named(cells, np.bincount(at)))
+            return self.add_pairs(*_counted(truth, predicted))
+        cells, at = np.unique(cell_codes(truth, predicted), return_inverse=True)
+        self.add_pairs(cells, np.bincount(at))
         if weight is not None:
             self.units.update(_named(cells, units_by_code(weight, at, len(cells))))
             self.square_units.update(_named(cells, units_by_code(weight**2, at, len(cells))))
@@ -276,28 +469,28 @@ class CellTally:
                 self.group_units.update(_named(names, sums))
         return self
 
-    def _add_counts(self, truth: NDArray[Any], predicted: NDArray[Any]) -> None:
-        size = 1 + max(int(truth.max(initial=0)), int(predicted.max(initial=0)))
-        if size <= SMALL_BOOK:
-            table = count_pairs(truth, predicted, size, size)
-            rows, columns = np.nonzero(table)
-            occurrences = table[rows, columns]
-            cells = (rows.astype(np.int64) << CODE_BITS) | columns
-        else:
-            pairs = (truth.astype(np.int64) << CODE_BITS) | predicted.astype(np.int64)
-            cells, occurrences = np.unique(pairs, return_counts=True)
-        self.counts.update(_named(cells, occurrences))
+    def add_pairs(self, pairs: NDArray[np.int64], counts: NDArray[np.int64]) -> "CellTally":
+        """Count cells, by their codes in any order; return the tally itself."""
+        every, at = np.unique(np.concatenate([self.pairs, pairs]), return_inverse=True)
+        totals = np.zeros(len(every), dtype=np.int64)
+        np.add.at(totals, at, np.concatenate([self.counts, counts]))
+        self.pairs, self.counts = every, totals
+        return self
 
     def merge(self, other: "CellTally") -> "CellTally":
         """Add what another tally, of the same codes, has counted; return the tally itself."""
-        for name in ("counts", "units", "square_units", "group_counts", "group_units"):
+        for name in ("units", "square_units", "group_counts", "group_units"):
             getattr(self, name).update(getattr(other, name))
-        return self
+        return self.add_pairs(other.pairs, other.counts)
+
+    @property
+    def sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The codes of the true and of the predicted label set of each cell."""
+        return self.pairs >> CODE_BITS, self.pairs & LOWEST_BITS
 
     def codes(self) -> set[int]:
         """Give the codes of all label sets that were met, true or predicted."""
-        lowest = 2**CODE_BITS - 1
-        return {part for pair in self.counts for part in (pair >> CODE_BITS, pair & lowest)}
+        return set(np.unique(np.concatenate(self.sides)).tolist())
 
     def cells(
         self,
@@ -311,9 +504,8 @@ class CellTally:
 
         `also` names labels that are known to exist, whether or not they occur.
         """
-        names = sorted(self.counts, key=lambda pair: _label_sets(pair, members))
-        sets = [_label_sets(name, members) for name in names]
-        labels = in_order({*also, *(label for pair in sets for one in pair for label in one)})
+        codes = sorted(self.codes(), key=lambda code: members[code])
+        labels = in_order({*also, *(label for code in codes for label in members[code])})
         if len(labels) > max_classes:
             raise InputError(
                 f"`truth` and `pred` must hold at most {max_classes} classes; got {len(labels)}. "
@@ -321,25 +513,29 @@ class CellTally:
                 "or raise the limit with --max-classes."
             )
         place = {label: at for at, label in enumerate(labels)}
-        truth, predicted = (np.zeros((len(names), len(labels)), dtype=bool) for _ in range(2))
-        for row, (true_set, predicted_set) in enumerate(sets):
-            truth[row, [place[label] for label in true_set]] = True
-            predicted[row, [place[label] for label in predicted_set]] = True
-        totals, squares = self._totals(names)
+        # The cells stand in the order of their labels: no sum depends on where these came from.
+        order = np.argsort(codes)
+        truth, predicted = self.sides
+        ascending = np.array(codes, dtype=np.int64)[order]
+        ranks = [order[np.searchsorted(ascending, side)] for side in (truth, predicted)]
+        by_label = np.lexsort((ranks[1], ranks[0]))
+        names = self.pairs[by_label]
+        totals, squares = self._totals(by_label)
         return Cells(
             labels=labels,
-            truth=truth,
-            predicted=predicted,
+            truth=LabelSets.of_sets(truth[by_label], members, place),
+            predicted=LabelSets.of_sets(predicted[by_label], members, place),
             totals=totals,
-            rows=np.array([self.counts[name] for name in names], dtype=np.int64),
+            rows=self.counts[by_label],
             squares=squares,
-            by_group=self._by_group(names),
+            by_group=self._by_group(names.tolist()),
             multilabel=multilabel,
         )
 
-    def _totals(self, names: list[int]) -> tuple[NDArray[Any], Array | None]:
+    def _totals(self, order: Indices) -> tuple[NDArray[Any], Array | None]:
         if not self.weighted:
-            return np.array([self.counts[name] for name in names], dtype=np.int64), None
+            return self.counts[order], None
+        names = self.pairs[order].tolist()
         weights = [as_float(self.units[name]) for name in names]
         return np.array(weights), np.array([as_float(self.square_units[name]) for name in names])
 
@@ -358,15 +554,24 @@ class CellTally:
         return table[np.lexsort(table.T)]
 
 
-def cell_code(truth: int, predicted: int) -> int:
-    """Give the code of a cell, from those of its two label sets."""
-    return (int(truth) << CODE_BITS) | int(predicted)
+def cell_codes(truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.int64]:
+    """Give the code of each cell, from those of its two label sets."""
+    return (truth.astype(np.int64) << CODE_BITS) | predicted.astype(np.int64)
+
+
+def _counted(
+    truth: NDArray[Any], predicted: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the codes of the cells that occur, and how often they do."""
+    size = 1 + max(int(truth.max(initial=0)), int(predicted.max(initial=0)))
+    if size <= SMALL_BOOK or size**2 <= PAIRS_PER_ROW * len(truth):
+        table = count_pairs(truth, predicted, size, size)
+        rows, columns = np.nonzero(table)
+        return cell_codes(rows, columns), table[rows, columns]
+    pairs, counts = np.unique(cell_codes(truth, predicted), return_counts=True)
+    return pairs, counts
 
 
 def _named(names: Any, values: Any) -> dict[Any, int]:
     keys = names.tolist() if hasattr(names, "tolist") else names
     return dict(zip(keys, map(int, values), strict=True))
-
-
-def _label_sets(pair: int, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return members[pair >> CODE_BITS], members[pair & (2**CODE_BITS - 1)]

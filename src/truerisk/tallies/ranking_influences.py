@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking_weights import partial_limit
 
 WINDOW_POWER = 0.8  # of the positives: the usual rate at which a window for a density narrows
@@ -50,96 +49,125 @@ def ranking_influences(
     names
         Of roc_auc, average_precision, best_f1, ks, breakeven_point, eleven_point_precision.
     """
-    weights = np.ones(len(score)) if weight is None else weight
-    ranked = _Ranked.of(score, is_positive, weights)
-    if min(ranked.n_positive, ranked.n_negative) <= 0:
-        return {name: np.full(len(score), np.nan) for name in names}
-    return {name: weights * influence_of(name)(ranked) for name in names}
+    ranked = RankedRows.of(score, is_positive, weight)
+    return {name: ranked.influences(name) for name in names}
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    """The rows, and the sums of weights at the distinct scores, descending."""
+class RankedRows:
+    """The rows, and the sums of weights at the distinct scores, descending; sorted once."""
 
     score: Array
     is_positive: Flags
-    weight: Array
-    place: Indices  # of the row's score among the distinct ones
+    weight: Array | None
+    order: Indices  # of the rows, by their scores
+    sizes: Indices | None  # rows at each distinct score; None if each has one
     positives: Array
     negatives: Array
 
     @classmethod
-    def of(cls, score: NDArray[Any], is_positive: Flags, weight: Array) -> "_Ranked":
-        column = score.astype(np.float64)
-        distinct, ascending = np.unique(column, return_inverse=True)
-        place = len(distinct) - 1 - ascending
-        sums = [
-            np.bincount(place[side], weights=weight[side], minlength=len(distinct)).astype(float)
-            for side in (is_positive, ~is_positive)
-        ]
-        return cls(column, is_positive, weight, place, *sums)
+    def of(cls, score: NDArray[Any], is_positive: Flags, weight: Array | None) -> "RankedRows":
+        """Sort the rows; weights are 1 if not given."""
+        column = score.astype(np.float64, copy=False)
+        order = np.argsort(-column)
+        ordered = column[order]
+        is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+        found = is_positive[order]
+        sums = [side.astype(np.float64) for side in (found, ~found)]
+        if weight is not None:
+            sums = [weight[order] * side for side in sums]
+        sizes = None
+        if not is_new.all():
+            starts = np.flatnonzero(is_new)
+            sums = [np.add.reduceat(one, starts) for one in sums]
+            sizes = np.diff(starts, append=len(order))
+        return cls(column, is_positive, weight, order, sizes, *sums)
+
+    def influences(self, name: str) -> Array:
+        """Give the influence of each row on a measure; NaN where a class is missing."""
+        if not len(self.score) or min(self.n_positive, self.n_negative) <= 0:
+            return np.full(len(self.score), np.nan)
+        influences = influence_of(name)(self)
+        return influences if self.weight is None else self.weight * influences
+
+    def of_rows(self, of_positives: Array, of_negatives: Array) -> Array:
+        """Give each row the value of its class at its score."""
+        if self.sizes is not None:
+            of_positives, of_negatives = (
+                np.repeat(one, self.sizes) for one in (of_positives, of_negatives)
+            )
+        values = np.empty(len(self.order))
+        values[self.order] = np.where(self.is_positive[self.order], of_positives, of_negatives)
+        return values
+
+    def called(self, at: int) -> Flags:
+        """Return which rows score at least as much as a distinct score."""
+        last = at if self.sizes is None else int(self.sizes[: at + 1].sum()) - 1
+        return np.asarray(self.score >= self.score[self.order[last]])
 
     @cached_property
     def tp(self) -> Array:
+        """The positives down to each distinct score."""
         return np.cumsum(self.positives)
 
     @cached_property
     def fp(self) -> Array:
+        """The negatives down to each distinct score."""
         return np.cumsum(self.negatives)
 
     @cached_property
-    def retrieved(self) -> Array:
-        return np.maximum(self.tp + self.fp, np.finfo(float).tiny)
+    def average_precision(self) -> Array:
+        """What each row adds to the average precision, and to the 11-point average."""
+        return _curve_influences(self)
 
-    @cached_property
-    def precision(self) -> Array:
-        return self.tp / self.retrieved
+    @property
+    def retrieved(self) -> Array:
+        """All examples down to each distinct score."""
+        return np.maximum(self.tp + self.fp, np.finfo(float).tiny)
 
     @property
     def n_positive(self) -> float:
+        """All positives."""
         return float(self.tp[-1])
 
     @property
     def n_negative(self) -> float:
+        """All negatives."""
         return float(self.fp[-1])
 
 
-def _placed(ranked: _Ranked) -> Array:
-    """Give the share of the other class that each example is on the right side of."""
-    positive = ranked.is_positive
-    placed = np.empty(len(ranked.score))
-    for rows in (positive, ~positive):
-        placed[rows] = share_below(ranked.score[rows], ranked.score[~rows], ranked.weight[~rows])
-    placed[~positive] = 1 - placed[~positive]
-    return placed
+def _placed(ranked: RankedRows) -> tuple[Array, Array]:
+    """Give the share of the other class that a positive, and a negative, is on the right side of.
+
+    Both at each distinct score.
+    """
+    above = (ranked.fp - ranked.negatives / 2) / ranked.n_negative
+    return 1 - above, (ranked.tp - ranked.positives / 2) / ranked.n_positive
 
 
-def _auc(ranked: _Ranked) -> Array:
-    positive, placed = ranked.is_positive, _placed(ranked)
-    area = float(ranked.weight[positive] @ placed[positive]) / ranked.n_positive
-    return np.asarray((placed - area) / np.where(positive, ranked.n_positive, ranked.n_negative))
-
-
-def _partial_area(ranked: _Ranked, limit: float) -> Array:
-    """Take c − U of the positives above the limit, U being the share of negatives above them."""
-    positive = ranked.is_positive
-    above = np.empty(len(ranked.score))
-    for rows in (positive, ~positive):
-        below = share_below(ranked.score[rows], ranked.score[~rows], ranked.weight[~rows])
-        above[rows] = 1 - below
-    placed = np.maximum(limit - above, 0.0)
-    rank_of = share_below(
-        ranked.score[~positive], ranked.score[~positive], ranked.weight[~positive]
+def _auc(ranked: RankedRows) -> Array:
+    placed_positives, placed_negatives = _placed(ranked)
+    area = float(ranked.positives @ placed_positives) / ranked.n_positive
+    return ranked.of_rows(
+        (placed_positives - area) / ranked.n_positive, (placed_negatives - area) / ranked.n_negative
     )
-    inside = positive & (above < limit)
-    at_limit = float(ranked.weight[inside].sum()) / ranked.n_positive
+
+
+def _partial_area(ranked: RankedRows, limit: float) -> Array:
+    """Take c − U of the positives above the limit, U being the share of negatives above them."""
+    placed_positives, above_negatives = _placed(ranked)
+    above = 1 - placed_positives
+    at_limit = float(ranked.positives[above < limit].sum()) / ranked.n_positive
     # A negative takes the positives below it, down to the limit.
-    taken = np.where(1 - rank_of < limit, np.maximum(at_limit - above[~positive], 0.0), 0.0)
-    placed[~positive] = -taken
-    for side in (positive, ~positive):
-        placed[side] -= np.average(placed[side], weights=ranked.weight[side])
-    scale = 2 * (limit - limit**2 / 2)
-    return np.asarray(placed / np.where(positive, ranked.n_positive, ranked.n_negative) / scale)
+    taken = np.where(above < limit, np.maximum(at_limit - above_negatives, 0.0), 0.0)
+    sides = []
+    for placed, sums in (
+        (np.maximum(limit - above, 0.0), ranked.positives),
+        (-taken, ranked.negatives),
+    ):
+        total = float(sums.sum())
+        sides.append((placed - float(placed @ sums) / total) / total)
+    return ranked.of_rows(*sides) / (2 * (limit - limit**2 / 2))
 
 
 def pair_areas(rows: Any) -> tuple[float, Array]:
@@ -152,60 +180,68 @@ def pair_areas(rows: Any) -> tuple[float, Array]:
         for other in present[present != one]:
             among = (rows.truth[:, one] | rows.truth[:, other]) & (rows.weights > 0)
             positive, weight = rows.truth[among, one], rows.weights[among]
-            ranked = _Ranked.of(rows.score[among, one], positive, weight)
-            placed = _placed(ranked)
-            area = float(weight[positive] @ placed[positive]) / ranked.n_positive
-            sizes = np.where(positive, ranked.n_positive, ranked.n_negative)
+            ranked = RankedRows.of(rows.score[among, one], positive, weight)
+            area = float(ranked.positives @ _placed(ranked)[0]) / ranked.n_positive
             total += area / pairs
-            influence[among] += weight * (placed - area) / sizes / pairs
+            influence[among] += ranked.influences("roc_auc") / pairs
     return total, influence
 
 
-def _average_precision(ranked: _Ranked) -> Array:
-    value = float(ranked.positives @ ranked.precision) / ranked.n_positive
-    each = ranked.positives / ranked.retrieved
-    gained = np.cumsum((each * (1 - ranked.precision))[::-1])[::-1]
-    lost = np.cumsum((each * ranked.precision)[::-1])[::-1]
-    of_positives = (ranked.precision - value + gained)[ranked.place]
-    influence = np.where(ranked.is_positive, of_positives, -lost[ranked.place])
-    return np.asarray(influence / ranked.n_positive)
+def _average_precision(ranked: RankedRows) -> Array:
+    return ranked.average_precision
 
 
-def _best_f1(ranked: _Ranked) -> Array:
+def _curve_influences(ranked: RankedRows) -> Array:
+    retrieved = ranked.retrieved
+    precision, each = ranked.tp / retrieved, ranked.positives / retrieved
+    value = float(ranked.positives @ precision) / ranked.n_positive
+    gained = np.cumsum((each * (1 - precision))[::-1])[::-1]
+    lost = np.cumsum((each * precision)[::-1])[::-1]
+    return ranked.of_rows(
+        (precision - value + gained) / ranked.n_positive, -lost / ranked.n_positive
+    )
+
+
+def _best_f1(ranked: RankedRows) -> Array:
     sizes = ranked.n_positive + ranked.retrieved
     f1 = 2 * ranked.tp / sizes
     at = int(np.argmax(f1))
-    called = ranked.place <= at
-    right, involved = ranked.is_positive & called, ranked.is_positive | called
-    influence = np.where(right, 2.0, 0.0) - f1[at] * (involved.astype(float) + right)
-    return np.asarray(influence / sizes[at])
+    # Of positives and negatives, those that are called positive and those that are not.
+    values = np.array([[0.0, -f1[at]], [-f1[at], 2 - 2 * f1[at]]]) / sizes[at]
+    return _by_side(values, ranked, at)
 
 
-def _ks(ranked: _Ranked) -> Array:
+def _ks(ranked: RankedRows) -> Array:
     recall, fall_out = ranked.tp / ranked.n_positive, ranked.fp / ranked.n_negative
     at = int(np.argmax(recall - fall_out))
-    called = (ranked.place <= at).astype(float)
-    of_positives = (called - recall[at]) / ranked.n_positive
-    of_negatives = (fall_out[at] - called) / ranked.n_negative
-    return np.asarray(np.where(ranked.is_positive, of_positives, of_negatives))
+    of_negatives = np.array([fall_out[at], fall_out[at] - 1]) / ranked.n_negative
+    of_positives = np.array([-recall[at], 1 - recall[at]]) / ranked.n_positive
+    return _by_side(np.array([of_negatives, of_positives]), ranked, at)
 
 
-def _breakeven_point(ranked: _Ranked) -> Array:
-    recall = ranked.tp / ranked.n_positive
-    apart = np.where(ranked.tp > 0, np.abs(ranked.precision - recall), np.inf)
+def _by_side(values: Array, ranked: RankedRows, at: int) -> Array:
+    """Give each row its entry of a 2 × 2 table: is it positive, is it called positive."""
+    side = 2 * ranked.is_positive.astype(np.int8) + ranked.called(at)
+    return np.asarray(np.take(values.ravel(), side))
+
+
+def _breakeven_point(ranked: RankedRows) -> Array:
+    recall, precision = ranked.tp / ranked.n_positive, ranked.tp / ranked.retrieved
+    apart = np.where(ranked.tp > 0, np.abs(precision - recall), np.inf)
     at = int(np.argmin(apart))
-    value = (ranked.precision[at] + recall[at]) / 2
-    called, positive = ranked.place <= at, ranked.is_positive
-    moved = _share_around(ranked, at) * (positive.astype(float) - called)
-    influence = (positive & called) - value * positive + moved
+    value, share = (precision[at] + recall[at]) / 2, _share_around(ranked, at)
+    influence = _by_side(np.array([[0.0, -share], [share - value, 1 - value]]), ranked, at)
     # They do not add up to 0 where ties leave precision and recall apart.
     centred = influence - np.average(influence, weights=ranked.weight)
     return np.asarray(centred / ranked.n_positive)
 
 
-def _share_around(ranked: _Ranked, at: int) -> float:
+def _share_around(ranked: RankedRows, at: int) -> float:
     """Give the share of positives among the examples that score about as much as the threshold."""
-    rows = np.count_nonzero(ranked.is_positive & (ranked.weight > 0))
+    counted = ranked.is_positive
+    if ranked.weight is not None:
+        counted = counted & (ranked.weight > 0)
+    rows = np.count_nonzero(counted)
     half = ranked.n_positive / rows ** (1 - WINDOW_POWER) / 2
     ends = np.concatenate([[0.0], ranked.tp + ranked.fp])
     middle = ends[at + 1]
@@ -214,7 +250,7 @@ def _share_around(ranked: _Ranked, at: int) -> float:
     return float((tp[1] - tp[0]) / (high - low))
 
 
-INFLUENCES: dict[str, Callable[[_Ranked], Array]] = {
+INFLUENCES: dict[str, Callable[[RankedRows], Array]] = {
     "roc_auc": _auc,
     "average_precision": _average_precision,
     "best_f1": _best_f1,
@@ -224,7 +260,7 @@ INFLUENCES: dict[str, Callable[[_Ranked], Array]] = {
 }
 
 
-def influence_of(name: str) -> Callable[[_Ranked], Array]:
+def influence_of(name: str) -> Callable[[RankedRows], Array]:
     """Look up the influences of a measure, whose name may hold a limit."""
     limit = partial_limit(name)
     return INFLUENCES[name] if limit is None else lambda ranked: _partial_area(ranked, limit)

@@ -20,7 +20,7 @@ from truerisk.tallies.group_values import (
 )
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import mean_influences, ranking_influences
+from truerisk.tallies.ranking_influences import RankedRows, mean_influences
 from truerisk.tallies.ranking_weights import values_of
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
@@ -71,8 +71,12 @@ class ScoredRows:
     @cached_property
     def strata(self) -> Indices:
         """What is true of each example, as a number."""
-        packed = np.packbits(self.truth, axis=1)
-        return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
+        if self.classes == 1:
+            return self.truth[:, 0].astype(np.intp)
+        numbers = np.zeros(self.n, dtype=np.intp)
+        for byte in np.packbits(self.truth, axis=1).T:
+            numbers = np.unique(numbers * 256 + byte, return_inverse=True)[1]
+        return numbers
 
     @cached_property
     def rarest(self) -> int:
@@ -120,9 +124,10 @@ class ScoredRows:
         if losses is not None:
             return mean_influences(losses, self.weights)
         if average == "micro":
-            pairs = self.pairs
-            flat = ranking_influences(pairs.score[:, 0], pairs.truth[:, 0], pairs.weight, [name])
-            return np.asarray(flat[name].reshape(self.score.shape).sum(axis=1))
+            flat = self.pairs.influences(name)
+            return np.asarray(flat.reshape(self.score.shape).sum(axis=1))
+        if self.classes == 1:
+            return self._ranked.influences(name)
         each = np.array([self._of_class(name, at) for at in range(self.classes)])
         taken = ~np.isnan(each).any(axis=1)
         support = self.weights @ self.truth
@@ -138,9 +143,13 @@ class ScoredRows:
             summed = summed + self.weights * (self.truth @ off) / total
         return np.asarray(summed)
 
+    @cached_property
+    def _ranked(self) -> RankedRows:
+        return RankedRows.of(self.score[:, 0], self.truth[:, 0], self.weight)
+
     def _of_class(self, name: str, at: int) -> Array:
         score, truth = self.score[:, at], self.truth[:, at]
-        return ranking_influences(score, truth, self.weight, [name])[name]
+        return RankedRows.of(score, truth, self.weight).influences(name)
 
     def _value_of_class(self, name: str, at: int) -> float:
         return values_of(rank(self.score[:, at], self.truth[:, at], self.weight), name)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Codes, Flags, Indices
-from truerisk.tallies.cells import Cells
+from truerisk.tallies.cells import Cells, LabelSets
 
 NOT_JUDGED = -1
 
@@ -144,11 +144,10 @@ class Votes:
         totals = behind.totals(len(met))
         if valued_by is not None:
             totals = np.bincount(np.searchsorted(met, own), minlength=len(met)).astype(np.float64)
-        one = np.eye(k, dtype=bool)
         return Cells(
             labels=self.labels,
-            truth=one[met // k],
-            predicted=one[met % k],
+            truth=LabelSets.of_codes(met // k, k),
+            predicted=LabelSets.of_codes(met % k, k),
             totals=totals,
             rows=np.rint(totals).astype(np.int64),
             judgements=behind,

@@ -14,6 +14,7 @@ from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.kernels import threads_for
 from truerisk.kernels import words as kernel
+from truerisk.text.terms import JOINER, Terms, stemmer_of, stop_words_of
 from truerisk.text.tokens import WORD_KINDS
 from truerisk.text.vocabulary import (
     Counts,
@@ -24,9 +25,13 @@ from truerisk.text.vocabulary import (
     words_from,
 )
 
-Weighting = Literal["tfidf", "tf", "binary"]
-WEIGHTINGS = ("tfidf", "tf", "binary")
-SETTINGS = ("min_documents", "weighting", "unit_length", "lowercase", "words")
+Weighting = Literal["tfidf", "log_tfidf", "tf", "log_tf", "binary"]
+WEIGHTINGS = ("tfidf", "log_tfidf", "tf", "log_tf", "binary")
+SETTINGS = (
+    "min_documents", "weighting", "unit_length", "lowercase", "words", "stem", "stop_words",
+    "ngrams",
+)  # fmt: skip
+MAX_NGRAM = 8
 PLAIN_KEYS = {"format", "settings", "n_documents", "words", "document_counts"}
 PLAIN_FORMAT = "truerisk vectorizer 1"
 
@@ -34,9 +39,9 @@ PLAIN_FORMAT = "truerisk vectorizer 1"
 class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn documents into vectors of word weights, as text categorization does since the 1990s.
 
-    A feature is a word that occurs in at least `min_documents` of the n documents of `fit`; there
-    is no stemming and no list of stop words.  The weight of a word that occurs TF times in a
-    document is
+    A feature is a word that occurs in at least `min_documents` of the n documents of `fit`; unless
+    requested, there is no stemming and no list of stop words.  The weight of a word that occurs TF
+    times in a document is
 
     .. math:: TF \cdot \log \frac{n}{DF}
 
@@ -50,7 +55,8 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_documents
         In how many documents of `fit` a word must occur.
     weighting
-        "tfidf" as above, "tf" for the count alone, "binary" for 1 where a word occurs.
+        "tfidf" as above, "tf" for the count alone, "log_tfidf" and "log_tf" with 1 + log TF in its
+        place, "binary" for 1 where a word occurs.
     unit_length
         Whether each vector is divided by its length.  Vectors of unit length without negative
         entries are what the bound R² = 1 of `xi_alpha` needs.
@@ -60,6 +66,13 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What a word is: a run of "letters", or "alphanumeric" for a run of letters, digits and
         underscores; in all scripts, ``[^\W\d_]+`` and ``\w+`` of Python's regular expressions.
         Letters alone come nearest to the errors that [2]_'s author published for Reuters-21578.
+    stem
+        "porter" for Porter's stemmer, "english", "german", … for Snowball's of a language; it
+        needs the extra `stem`.  None leaves words as they are.
+    stop_words
+        Words that are left out: a list, or "english" for scikit-learn's; matched before stemming.
+    ngrams
+        The longest run of neighbouring words that is a feature; 2 adds pairs.
 
     Attributes
     ----------
@@ -101,12 +114,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unit_length: bool = True,
         lowercase: bool = True,
         words: str = "letters",
+        stem: str | None = None,
+        stop_words: str | Sequence[str] | None = None,
+        ngrams: int = 1,
     ) -> None:
         self.min_documents = min_documents
         self.weighting = weighting
         self.unit_length = unit_length
         self.lowercase = lowercase
         self.words = words
+        self.stem = stem
+        self.stop_words = stop_words
+        self.ngrams = ngrams
 
     def fit(self, X: Iterable[str], y: object = None) -> "Vectorizer":  # noqa: ARG002
         """Learn the words and in how many documents each occurs; `y` is not used."""
@@ -122,7 +141,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Give the vectors of documents, a row each: float64, columns sorted, no stored zero."""
         check_is_fitted(self)
         documents = self._documents(X, may_be_none=True)
-        blocks = count_blocks(documents, self.words, lowercase=self.lowercase)
+        blocks = self._counted(documents)
         return self._matrix(blocks, [self._vocabulary.columns(block.words) for block in blocks])
 
     def get_feature_names_out(
@@ -145,7 +164,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return {
             "format": PLAIN_FORMAT,
-            "settings": {name: getattr(self, name) for name in SETTINGS},
+            "settings": {name: _plain(getattr(self, name)) for name in SETTINGS},
             "n_documents": self.n_documents_,
             "words": list(self.words_),
             "document_counts": self.document_counts_.tolist(),
@@ -168,9 +187,10 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n = check_whole_number(plain["n_documents"], "n_documents", low=1)
         for count in counts:
             check_whole_number(count, "document_counts", low=made.min_documents, high=n)
-        found = words_from(words, made.words)
+        joined = [word.replace(" ", JOINER) for word in words]
+        found = words_from(joined, made.words)
         folded = not made.lowercase or all(word == word.lower() for word in words)
-        if found is None or not folded or words != sorted(words):
+        if found is None or not folded or joined != sorted(joined):
             raise InputError(
                 "`words` must be distinct, sorted, and each one word by the settings; "
                 f"got {shown(words)}."
@@ -201,14 +221,28 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_whole_number(self.min_documents, "min_documents", low=1)
         check_choice(self.weighting, WEIGHTINGS, "weighting")
         check_choice(self.words, WORD_KINDS, "words")
+        check_whole_number(self.ngrams, "ngrams", low=1, high=MAX_NGRAM)
+        if self.stem is not None:
+            stemmer_of(self.stem)
+        stop_words_of(self.stop_words)
         for name in ("unit_length", "lowercase"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(
                     f"`{name}` must be True or False; got {shown(getattr(self, name))}."
                 )
 
+    def _counted(self, documents: Sequence[str]) -> list[Counts]:
+        terms = Terms(
+            self.words,
+            lowercase=bool(self.lowercase),
+            stem=self.stem,
+            stop_words=stop_words_of(self.stop_words),
+            ngrams=self.ngrams,
+        )
+        return count_blocks(terms.rewritten(documents), self.words, lowercase=self.lowercase)
+
     def _learn(self, documents: Sequence[str]) -> tuple[list[Counts], list[Codes]]:
-        blocks = count_blocks(documents, self.words, lowercase=self.lowercase)
+        blocks = self._counted(documents)
         vocabulary, counts, columns = chosen_words(blocks, self.min_documents)
         if len(vocabulary) == 0:
             raise InputError(
@@ -220,11 +254,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, vocabulary: Vocabulary, counts: NDArray[np.int64], n: int) -> None:
         self._vocabulary = vocabulary
-        self.words_ = tuple(vocabulary.texts())
+        self.words_ = tuple(text.replace(JOINER, " ") for text in vocabulary.texts())
         self.document_counts_ = counts
         self.n_documents_ = n
-        tfidf = self.weighting == "tfidf"
-        self.word_weights_: Array = np.log(n / counts) if tfidf else np.ones(len(counts))
+        by_rarity = self.weighting in {"tfidf", "log_tfidf"}
+        self.word_weights_: Array = np.log(n / counts) if by_rarity else np.ones(len(counts))
 
     def _matrix(self, blocks: Sequence[Counts], columns: Sequence[Codes]) -> csr_matrix:
         weights = self.word_weights_
@@ -235,7 +269,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             weightless = (numbers >= 0) & (weights[numbers] == 0.0)
             indices, counts, ends = blocks[place].rows(np.where(weightless, np.int32(-1), numbers))
             data = weights[indices]
-            if self.weighting != "binary":
+            if self.weighting in {"log_tfidf", "log_tf"}:
+                data *= 1.0 + np.log(counts)
+            elif self.weighting != "binary":
                 data *= counts
             if self.unit_length:
                 kernel.scale_to_unit_length(data, ends)
@@ -259,6 +295,11 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _plain(setting: Any) -> Any:
+    is_list = isinstance(setting, Sequence) and not isinstance(setting, str)
+    return list(setting) if is_list else setting
 
 
 def _check_plain(plain: Any) -> None:

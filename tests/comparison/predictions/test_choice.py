@@ -77,3 +77,57 @@ def test_an_example_that_counts_twice_is_worth_two(measure):
 def test_examples_that_never_count_leave_nothing():
     value = value_of_scores("log_loss", ScoredRows(np.full((2, 1), 0.5), np.ones((2, 1), bool)))
     assert np.isnan(value(np.zeros((1, 2)))).all()
+
+
+def models_of(n, apart, seed=7):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.3
+    common = 1.2 * truth + rng.standard_normal(n)
+    return truth, [common + 0.8 * rng.standard_normal(n) + one * truth for one in apart]
+
+
+@pytest.mark.parametrize("measure", ["roc_auc", "average_precision", "best_f1", "brier_score"])
+def test_many_rows_are_chosen_by_what_each_adds(monkeypatch, measure):
+    truth, scores = models_of(3000, (0.0, 0.03, 0.0))
+    scores = [1 / (1 + np.exp(1.0 - one)) for one in scores]
+    options = {"scores": scores, "measures": [measure], "probabilities": True}
+    called = [one > 0.5 for one in scores]
+    by_influence = compare(truth, *called, **options).best
+    for module in ("joined", "choice"):
+        monkeypatch.setattr(
+            f"truerisk.comparison.predictions.{module}.MAX_RESAMPLED", 10**6, raising=True
+        )
+    by_rows = compare(truth, *called, **options).best
+    width = by_rows.corrected.interval.width
+    ends = [
+        (one.corrected.interval.low, one.corrected.interval.high) for one in (by_influence, by_rows)
+    ]
+    assert by_influence.name == by_rows.name
+    assert by_influence.corrected.value == pytest.approx(by_rows.corrected.value, abs=0.2 * width)
+    assert ends[0] == pytest.approx(ends[1], abs=0.25 * width)
+
+
+def test_the_spread_of_rows_drawn_and_not_drawn_is_that_of_poisson_numbers():
+    # Var w = 1, Var e[w = 0] = e − 1, Cov = −1: what the choice by influences is drawn with.
+    w = np.random.default_rng(2).poisson(1.0, 10**6)
+    covariance = np.cov(w, np.e * (w == 0))
+    assert covariance.ravel() == pytest.approx([1, -1, -1, np.e - 1], abs=0.02)
+
+
+@pytest.mark.parametrize("n", [300, 5000])
+def test_neither_the_order_of_rows_nor_of_models_matters_to_the_choice(n):
+    truth, scores = models_of(n, (0.0, 0.03))
+    called = [one > 0.7 for one in scores]
+    turned = np.random.default_rng(1).permutation(n)
+    for measure in ("error_rate", "roc_auc"):
+        options = {"measures": [measure]}
+        best = compare(truth, *called, scores=scores, **options).best
+        moved = compare(
+            truth[turned],
+            *(one[turned] for one in called),
+            scores=[one[turned] for one in scores],
+            **options,
+        ).best
+        assert moved.corrected.value == pytest.approx(best.corrected.value, rel=1e-9)
+        swapped = compare(truth, *called[::-1], scores=scores[::-1], **options).best
+        assert swapped.corrected.value == pytest.approx(best.corrected.value, rel=1e-9)

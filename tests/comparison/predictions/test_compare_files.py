@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.compare_files import compare_files, join_files
+from truerisk.comparison.predictions.compare_files import AlignedModels, compare_files, read_models
 from truerisk.errors import InputError
 from truerisk.inputs import ReadingOptions, Roles
 
@@ -19,6 +19,11 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def join_files(paths, *, roles=None, options=None, progress=None, predictions=(), **how):
+    models = read_models(paths, predictions, roles, options, progress)
+    return AlignedModels.of(models, predictions=predictions, **how).joined()
 
 
 def called(joined, model):

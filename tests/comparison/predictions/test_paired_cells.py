@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from truerisk.comparison.predictions.joined import join_arrays
-from truerisk.comparison.predictions.paired_cells import PairedCells, count_function, joint_cells
+from truerisk.comparison.predictions.paired_cells import JointCells, PairedCells, count_function
 
 TRUTH = [1] * 10 + [0] * 10
 FIRST = [1] * 6 + [0] * 4 + [0] * 8 + [1] * 2
@@ -23,9 +23,10 @@ def unsmoothed(cells):
 
 def test_joint_cells_are_counted_once_each():
     joined = join_arrays([0, 0, 1, 1], [[0, 1, 1, 1], [0, 0, 1, 1]], [None, None])
-    found, at = joint_cells(joined, (0, 1))
-    assert len(found) == 3
-    assert np.bincount(at).tolist() == [1, 1, 2]
+    joint = JointCells.of(joined, (0, 1))
+    assert joint.codes.T.tolist() == [[0, 0, 0], [0, 1, 0], [1, 1, 1]]
+    assert joint.counts.tolist() == [1, 1, 2]
+    assert joint.places.tolist() == [0, 1, 2, 2]
 
 
 def test_the_error_of_an_accuracy_is_that_of_paired_shares_worked_by_hand():

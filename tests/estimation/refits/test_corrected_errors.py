@@ -547,6 +547,7 @@ def test_parts_merge_to_the_whole(given_refits, cut):
     parts = merged.errors(by_all)
     assert (parts.value, parts.left_out) == (whole.value, whole.left_out)
     assert parts.wrong.tolist() == whole.wrong.tolist()
+    assert parts.variance == whole.variance
 
 
 def test_the_interval_is_exact_at_n_examples():
@@ -558,7 +559,8 @@ def test_the_interval_is_exact_at_n_examples():
     assert estimate.interval.high == pytest.approx(beta.ppf(0.95, x + 1, 4 - x), rel=1e-9)
     assert (estimate.measure, estimate.method, estimate.n) == ("error_rate", "jackknife", 4)
     assert estimate.target == "the learner at this sample size"
-    assert "bias of the apparent error 0.1875" in estimate.notes[0]
+    # Errors of the refits on their own three: 1/3, 0, 1/3, 1/3; (3/4) · (3/144 + 9/144) = 1/16.
+    assert "bias of the apparent error 0.1875, jackknife variance 0.0625" in estimate.notes[0]
 
 
 def test_a_value_outside_the_range_is_told_and_its_interval_is_not():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
@@ -223,3 +223,14 @@ def test_weights_are_for_svms():
     assert set(found.errors) ^ set(np.flatnonzero(calls != y)) <= set(found.ties)
     with pytest.raises(InputError, match="`sample_weight` must be left out where the model is tr"):
         leave_one_out(DecisionTreeClassifier(), X, y, sample_weight=weights)
+
+
+def test_errors_on_positive_and_on_negative_examples_have_their_names():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)[:100]
+    y = y[:100]
+    left = leave_one_out(LinearSVM(), X, y)
+    wrong = np.array(left.errors)
+    assert left.loo_plus == np.sum(y[wrong] == 1)
+    assert left.loo_minus == np.sum(y[wrong] == 0)
+    assert left.loo_plus != left.loo_minus

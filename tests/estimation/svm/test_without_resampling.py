@@ -47,6 +47,9 @@ def test_it_prints_a_line_for_each():
         "span_bound",
         "span_rule",
         "leave_one_out",
+        "sample_compression",
+        "vc_bound",
+        "holdout_bound",
         "trained",
     ]
 

@@ -10,7 +10,7 @@ def population(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.arange(600) % 2 == 1
     X = rng.normal(size=(600, 2)) + 1.5 * y[:, None]
-    monkeypatch.setattr(xi_alpha, "_population", lambda _: (X, y))
+    monkeypatch.setattr(xi_alpha, "population", lambda _: (X, y))
 
 
 @pytest.mark.usefixtures("population")

@@ -2,28 +2,35 @@
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array
 from truerisk.comparison.predictions.comparisons import Chosen
-from truerisk.comparison.predictions.paired_cells import PairedCells, count_function, joint_cells
+from truerisk.comparison.predictions.joined import MAX_RESAMPLED, JoinedPredictions
+from truerisk.comparison.predictions.paired_cells import JointCells, count_function
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.refits.best_of import estimate_of_choices
+from truerisk.measures.costs import CostMatrix
+from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.tallies.cells import ratio
+from truerisk.tallies.cells import Cells, ratio
+from truerisk.tallies.group_values import sums_of_groups
 from truerisk.tallies.ranking_weights import SortedRows
 from truerisk.tallies.scored_rows import ScoredRows
 
 ValueOfWeights = Callable[[Array], Array]  # how often each example counts, (R, n) → values, (R,)
+Replicates = Iterator[tuple[Array, Array]]  # values on what is drawn, and on the rest: (models, R)
 
 REPLICATES = 500
 REPLICATES_OF_SCORES = 200  # each ranks all examples again
 MAX_ROWS = 2 * 10**7  # examples × models × replicates
 MIN_REPLICATES = 100
+ROUNDING = 1e-12  # of a variance: models that are alike have no covariance of full rank
+MIN_UNITS = 30  # groups; sums over fewer are not taken to be normal
 MAX_ENTRIES = 2**20  # of the table of draws held at once
 POISSON = np.array([1 / math.factorial(times) for times in range(13)]) / math.e
 POISSON[-1] += 1 - POISSON.sum()
@@ -47,7 +54,7 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
         return None
     sign = -1.0 if find_measure(base_and_average(name)[0]).higher_is_better is False else 1.0
     best = max(values, key=lambda at: sign * values[at])
-    values_of_winners = _choose_again(paired, sign, list(values), name)
+    values_of_winners = _choose_again(paired, sign, values, name)
     if not len(values_of_winners):
         return None
     corrected = replace(
@@ -64,115 +71,167 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
     )
 
 
-def _choose_again(paired: PairedMeasures, sign: float, models: list[int], name: str) -> Array:
+def _choose_again(
+    paired: PairedMeasures, sign: float, values: Mapping[int, float], name: str
+) -> Array:
     """Choose on units drawn with replacement; give the winners' values on those not drawn."""
-    joined = paired.rows
-    rows, sizes = _columns(paired, models, name)
-    functions = [_value_of_weights(paired, model, name, rows) for model in models]
-    if any(function is None for function in functions):
-        return np.zeros(0)
-    units = np.arange(len(rows)) if joined.group is None else joined.group
     seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
     rng = np.random.default_rng(seed)
-    max_times = REPLICATES if is_of_counts(name) else REPLICATES_OF_SCORES
-    times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (len(rows) * len(functions))))
-    block = max(1, MAX_ENTRIES // len(rows))
+    if is_of_counts(name):
+        replicates = _drawn_counts(paired, list(values), name, rng)
+    elif paired.rows.n > MAX_RESAMPLED and _units(paired) >= MIN_UNITS:
+        replicates = _drawn_influences(paired, values, name, rng)
+    else:
+        replicates = _drawn_scores(paired, list(values), name, rng)
     of_winners: list[float] = []
-    for start in range(0, times, block):
-        drawn, left = _draw(units, sizes, min(block, times - start), rng)
-        inside = np.stack([sign * one(drawn) for one in functions if one is not None])
-        outside = np.stack([one(left) for one in functions if one is not None])
-        defined = np.where(np.isnan(inside), -np.inf, inside)
+    for inside, outside in replicates:
+        defined = np.where(np.isnan(inside), -np.inf, sign * inside)
         winners = defined == defined.max(axis=0)
         # Of winners that are even, any might have been chosen.
         means = np.where(winners, outside, 0.0).sum(axis=0) / winners.sum(axis=0)
         of_winners.extend(means.tolist())
-    values = np.array(of_winners)
-    return np.asarray(values[np.isfinite(values)])
+    found = np.array(of_winners)
+    return np.asarray(found[np.isfinite(found)])
 
 
-def _columns(
-    paired: PairedMeasures, models: list[int], name: str
-) -> tuple[Indices, Indices | None]:
-    """Give the rows to weigh, and how many others each stands for; None where it is for itself.
-
-    Examples that all models treat alike are one cell.  Cells are drawn where that takes less time.
-    """
-    joined = paired.rows
-    every = np.arange(joined.n)
-    if not is_of_counts(name) or joined.group is not None or joined.weight is not None:
-        return every, None
-    columns = [joined.truth, *(np.asarray(joined.predicted[at]) for at in models)]
-    _, first, counts = np.unique(
-        np.column_stack(columns), axis=0, return_index=True, return_counts=True
-    )
-    if len(first) * len(POISSON) > joined.n:
-        return every, None
-    return first, counts
+def _units(paired: PairedMeasures) -> int:
+    group = paired.rows.group
+    return paired.rows.n if group is None else int(group.max()) + 1
 
 
-def _draw(
-    units: Indices, sizes: Indices | None, times: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Draw rows, or groups, with replacement; give how often each came, and which did not.
+def _drawn_counts(
+    paired: PairedMeasures, models: list[int], name: str, rng: np.random.Generator
+) -> Replicates:
+    """Draw cells, or rows where they are weighted, in groups, or nearly as few as cells.
 
     Of a cell of m examples each is drawn a number of times that follows Poisson's distribution: how
     many are drawn 0, 1, 2, … times is multinomial, and the cost does not depend on m.
     """
-    if sizes is not None:
-        counts = rng.multinomial(sizes, POISSON, size=(times, len(sizes)))
-        return counts @ np.arange(len(POISSON), dtype=np.float64), counts[..., 0].astype(np.float64)
+    joined = paired.rows
+    # The same draws fall on the same examples, in whatever order the models are given.
+    order = sorted(models, key=lambda at: _fingerprint(paired.tallies[at].cells))
+    joint = JointCells.of(joined, order)
+    functions = [
+        value_of_counts(name, paired, joint.of_model(order.index(at), paired.labels, joined))
+        for at in models
+    ]
+    if any(function is None for function in functions):
+        return
+    counts, cells = joint.counts, len(joint.counts)
+    alone = joined.weight is None and joined.group is None
+    if alone and cells * len(POISSON) <= joined.n:
+        for size in _blocks(REPLICATES, cells):
+            table = rng.multinomial(counts, POISSON, size=(size, cells))
+            drawn = table @ np.arange(len(POISSON), dtype=np.float64)
+            yield _values(functions, (drawn, table[..., 0].astype(np.float64)))
+        return
+    at = np.repeat(np.arange(cells), counts) if alone else joint.places
+    rows = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[rows], np.arange(cells))
+    weight = 1.0 if joined.weight is None else joined.weight
+    for times in _drawn_rows(joined, len(models), REPLICATES, rng):
+        summed = (np.add.reduceat((weight * one)[:, rows], starts, axis=1) for one in times)
+        yield _values(functions, summed)
+
+
+def _drawn_scores(
+    paired: PairedMeasures, models: list[int], name: str, rng: np.random.Generator
+) -> Replicates:
+    """Rank the rows again under each weighting."""
+    joined = paired.rows
+    functions = [value_of_scores(name, paired.scores.of_model(at)) for at in models]
+    weight = 1.0 if joined.weight is None else joined.weight
+    for times in _drawn_rows(joined, len(models), REPLICATES_OF_SCORES, rng):
+        yield _values(functions, (weight * one for one in times))
+
+
+def _drawn_influences(
+    paired: PairedMeasures, values: Mapping[int, float], name: str, rng: np.random.Generator
+) -> Replicates:
+    r"""Draw the values themselves, by what each unit adds to them.
+
+    To first order, units drawn w times change a value by :math:`\sum (w - 1) u`, those not drawn by
+    :math:`\sum (e\,[w = 0] - 1) u`.  With w of Poisson's distribution the covariances over the
+    models are :math:`\Sigma = U'U`, :math:`(e - 1)\,\Sigma` and, between the two, :math:`-\Sigma`;
+    sums over many units are normal.
+    """
+    base, average = base_and_average(name)
+    group = paired.rows.group
+    # The same draws fall on the same models, in whatever order they are given.
+    models = sorted(values, key=lambda at: values[at])
+    influences = [paired.scores.influences(at, base, average) for at in models]
+    if group is not None:
+        influences = [sums_of_groups(group, one) for one in influences]
+    covariance = np.array([[float(one @ other) for other in influences] for one in influences])
+    if not np.isfinite(covariance).all():
+        return
+    low, high = find_measure(base).measure_range
+    centre = np.array([values[at] for at in models])[:, None]
+    tiny = ROUNDING * max(float(np.trace(covariance)), np.finfo(float).tiny)
+    root = np.linalg.cholesky(covariance + tiny * np.eye(len(models)))
+    first, second = (root @ rng.standard_normal((len(models), REPLICATES)) for _ in range(2))
+    outside = centre - first + math.sqrt(math.e - 2) * second
+    yield centre + first, np.clip(outside, low, high)
+
+
+def _fingerprint(cells: Cells | None) -> bytes:
+    """Distinguish models by their confusion tables."""
+    if cells is None:
+        return b""
+    parts = (cells.truth.keys, cells.predicted.keys, cells.totals)
+    return b"".join(one.tobytes() for one in parts)
+
+
+def _values(
+    functions: Sequence[ValueOfWeights | None], sides: Iterable[Array]
+) -> tuple[Array, Array]:
+    inside, outside = (
+        np.stack([one(times) for one in functions if one is not None]) for times in sides
+    )
+    return inside, outside
+
+
+def _blocks(times: int, entries: int) -> Iterator[int]:
+    """Divide replicates into parts of which a table of draws can be held."""
+    block = max(1, MAX_ENTRIES // entries)
+    for start in range(0, times, block):
+        yield min(block, times - start)
+
+
+def _drawn_rows(
+    joined: JoinedPredictions, models: int, max_times: int, rng: np.random.Generator
+) -> Iterator[tuple[Array, Array]]:
+    """Draw rows, or groups, with replacement; give how often each came, and which did not."""
+    units = np.arange(joined.n) if joined.group is None else joined.group
     number = int(units.max()) + 1
-    drawn = np.stack(
-        [
-            np.bincount(rng.integers(number, size=number), minlength=number)[units]
-            for _ in range(times)
-        ]
-    ).astype(np.float64)
-    return drawn, (drawn == 0).astype(np.float64)
+    times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (joined.n * models)))
+    for size in _blocks(times, joined.n):
+        drawn = np.stack(
+            [
+                np.bincount(rng.integers(number, size=number), minlength=number)[units]
+                for _ in range(size)
+            ]
+        ).astype(np.float64)
+        yield drawn, (drawn == 0).astype(np.float64)
 
 
-def _value_of_weights(
-    paired: PairedMeasures, model: int, name: str, rows: Indices
-) -> ValueOfWeights | None:
-    """Give a measure of one model as a function of how often each of the rows counts."""
-    weight = 1.0 if paired.rows.weight is None else paired.rows.weight[rows]
-    function: ValueOfWeights | None
-    if is_of_counts(name):
-        pair = (model, model)
-        places = joint_cells(paired.rows, pair)[1][rows]
-        zero = paired.request.zero_division
-        function = value_of_counts(name, paired.cells(pair), places, paired.average_over, zero)
-    else:
-        function = value_of_scores(name, paired.scores.of_model(model))
-    return None if function is None else lambda times: function(weight * times)
-
-
-def value_of_counts(
-    name: str,
-    cells: PairedCells,
-    at: Indices,
-    over: Flags | None,
-    zero_division: float,
-) -> ValueOfWeights | None:
-    """Give a measure of counts of the second model; `at` is the joint cell of each column.
+def value_of_counts(name: str, paired: PairedMeasures, cells: Cells) -> ValueOfWeights | None:
+    """Give a measure of counts of one model as a function of the totals of its cells.
 
     None for an average over examples, and for what is no measure of counts.
     """
-    function = count_function(name, cells.second.labels, cells.pos_label, over, zero_division)
+    zero, pos_label = paired.request.zero_division, paired.tallies[0].pos_label
+    function = count_function(name, cells.labels, pos_label, paired.average_over, zero)
     if function is None:
         return None
-    costs = None if cells.costs is None else cells.costs.of_cells(cells.second)
-    design: Any = cells.second.design(costs)
-
-    order = np.argsort(at, kind="stable")
-    starts = np.searchsorted(at[order], np.arange(int(at.max()) + 1))
-
-    def values(weights: Array) -> Array:
-        totals = np.add.reduceat(weights[:, order], starts, axis=1)
-        return np.asarray(function(totals @ design[: len(starts)]), dtype=np.float64)
-
-    return values
+    costs, base = None, base_and_average(name)[0]
+    if base in DISTANCE_POWERS:
+        costs = distances(base, len(cells.labels))[cells.codes]
+    elif paired.request.costs is not None:
+        matrix = CostMatrix.of(paired.request.costs, cells.labels, pos_label)
+        costs = matrix.of_cells(cells)
+    design: Any = cells.design(costs)
+    return lambda totals: np.asarray(function(totals @ design), dtype=np.float64)
 
 
 def value_of_scores(name: str, scores: ScoredRows) -> ValueOfWeights:

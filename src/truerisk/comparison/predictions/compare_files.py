@@ -13,15 +13,20 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_choice, shown
 from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
+from truerisk.comparison.predictions.compare_values import compare_held
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
 from truerisk.comparison.predictions.paired_difference import PairedMethod
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.values import values_of_predictions
 from truerisk.inputs import PredictionFiles, Predictions, ReadingOptions, Roles, open_predictions
 from truerisk.inputs.arrays import code_groups
-from truerisk.inputs.records.places import shown_path
+from truerisk.inputs.files import log_of
+from truerisk.inputs.records.places import local_path, shown_path
+from truerisk.inputs.roles import ROLES
 from truerisk.tallies.cells import MAX_CLASSES
+from truerisk.tallies.question_values import QuestionValues
 
 Join = Literal["auto", "id", "row", "inner"]
 JOINS = ("auto", "id", "row", "inner")
@@ -35,6 +40,7 @@ class ModelFile:
     path: Path
     rows: Predictions
     files: PredictionFiles
+    values: QuestionValues | None = None  # of the rows, where they have no labels
 
     @property
     def dropped(self) -> int:
@@ -43,7 +49,10 @@ class ModelFile:
 
     def taken(self, rows: Indices) -> "ModelFile":
         """Take some rows, in this order."""
-        return replace(self, rows=self.rows.taken(rows))
+        values = self.values
+        if values is not None:
+            values = replace(values, values=values.values[rows])
+        return replace(self, rows=self.rows.taken(rows), values=values)
 
     def column(self, name: str) -> NDArray[Any] | None:
         """Return a column that files may have to agree about; groups by their names."""
@@ -77,6 +86,7 @@ def compare_files(
     probabilities: bool = False,
     threshold: float | None = None,
     max_classes: int = MAX_CLASSES,
+    pass_at: int | None = None,
     progress: Callable[..., None] | None = None,
 ) -> Comparisons:
     r"""Compare models by files of their predictions: CSV, Parquet or JSON lines, one per model.
@@ -105,6 +115,8 @@ def compare_files(
         As for `compare`.
     zero_division, average_over, probabilities, threshold, max_classes
         As for `compare`.
+    pass_at
+        Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
     progress
         Called with the number of rows read, or of comparisons made, so far.
 
@@ -120,75 +132,92 @@ def compare_files(
     (('a', 'b'), -0.5, 0.25)
     """
     request = Request.of(locals())
-    joined = join_files(
-        paths,
-        predictions=predictions,
-        names=names,
-        join=join,
-        roles=roles,
-        options=options,
-        progress=progress,
-    )
+    models = read_models(paths, predictions, roles, options, progress, pass_at=pass_at)
+    aligned = AlignedModels.of(models, names=names, join=join, predictions=predictions)
+    if models[0].files.roles.of_values:
+        return _compare_values(aligned, request, region)
+    joined = aligned.joined()
     return compare_joined(joined, request, region=region, interval=interval, progress=progress)
 
 
-def join_files(
-    paths: Sequence[Path | str],
-    *,
-    predictions: Sequence[str] = (),
-    names: Sequence[str] | None = None,
-    join: Join = "auto",
-    roles: Roles | None = None,
-    options: ReadingOptions | None = None,
-    progress: Progress | None = None,
-) -> JoinedPredictions:
-    """Read one file per model, or one file with one column per model, and join them one to one.
+@dataclass(frozen=True)
+class AlignedModels:
+    """Models whose rows are of the same examples in one order, and how they were joined."""
 
-    By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have; "auto"
-    is "id" where every file has ids.  Files whose true labels disagree are refused.
-    """
-    check_choice(join, JOINS, "join")
-    given, strictness = roles or Roles(), options or ReadingOptions()
-    models = _read_models([Path(path) for path in paths], predictions, given, strictness, progress)
-    titles = list(predictions) or _stems([model.path for model in models])
-    model_names = checked_names(titles if names is None else names, len(models))
-    how = _how(join, models)
-    aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
-    _check_truth(aligned)
-    notes = [
-        f"{name}: {note}"
-        for name, model in zip(model_names, models, strict=True)
-        for note in model.files.notes
-    ]
-    notes += _by_row_after_all(model_names, models) if how == "row" and join == "auto" else ()
-    if left_out:
-        listed = ", ".join(
-            f"{lost} of {name}" for name, lost in zip(model_names, left_out, strict=True)
-        )
-        notes.append(f"Examples that are not in every file were left out: {listed}.")
-    group = _agreed("group", aligned)
-    shared = in_one_order(model_names, [model.rows for model in aligned])
-    joined = JoinedPredictions.of(
-        model_names,
-        shared,
-        notes=tuple(dict.fromkeys(notes)),
-        source=_source(models, how, left_out),
-    )
-    return replace(
-        joined,
-        weight=_agreed("weight", aligned),
-        group=None if group is None else code_groups(group),
-    )
+    names: tuple[str, ...]
+    models: list[ModelFile]
+    notes: tuple[str, ...]
+    source: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        models: list[ModelFile],
+        *,
+        names: Sequence[str] | None = None,
+        join: Join = "auto",
+        predictions: Sequence[str] = (),
+    ) -> "AlignedModels":
+        """Join models one to one.
+
+        By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have;
+        "auto" is "id" where every file has ids.  Files whose true labels disagree are refused.
+        """
+        check_choice(join, JOINS, "join")
+        titles = list(predictions) or _titles(models)
+        model_names = checked_names(titles if names is None else names, len(models))
+        how = _how(join, models)
+        aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
+        _check_truth(aligned)
+        notes = [
+            f"{name}: {note}"
+            for name, model in zip(model_names, models, strict=True)
+            for note in model.files.notes
+        ]
+        notes += _by_row_after_all(model_names, models) if how == "row" and join == "auto" else ()
+        if left_out:
+            listed = ", ".join(
+                f"{lost} of {name}" for name, lost in zip(model_names, left_out, strict=True)
+            )
+            notes.append(f"Examples that are not in every file were left out: {listed}.")
+        source = _source(models, how, left_out)
+        return cls(model_names, aligned, tuple(dict.fromkeys(notes)), source)
+
+    @property
+    def group(self) -> Indices | None:
+        """The groups that the files agree about, numbered; None without groups."""
+        group = _agreed("group", self.models)
+        return None if group is None else code_groups(group)
+
+    def joined(self) -> JoinedPredictions:
+        """Code all models alike."""
+        shared = in_one_order(self.names, [model.rows for model in self.models])
+        joined = JoinedPredictions.of(self.names, shared, notes=self.notes, source=self.source)
+        return replace(joined, weight=_agreed("weight", self.models), group=self.group)
 
 
-def _read_models(
-    paths: list[Path],
+def _compare_values(aligned: AlignedModels, request: Request, region: Region) -> Comparisons:
+    """Compare models of which each row has a value, and no label."""
+    held = {
+        name: replace(model.values, groups=aligned.group)
+        for name, model in zip(aligned.names, aligned.models, strict=True)
+        if model.values is not None
+    }
+    return compare_held(held, request, region=region, notes=aligned.notes, source=aligned.source)
+
+
+def read_models(
+    given: Sequence[Path | str],
     predictions: Sequence[str],
-    roles: Roles,
-    options: ReadingOptions,
+    roles: Roles | None,
+    options: ReadingOptions | None,
     progress: Progress | None,
+    *,
+    pass_at: int | None = None,
 ) -> list[ModelFile]:
     """Read one file per model, or the columns of one file; only the first must have the truth."""
+    paths = [local_path(path) for path in given]
+    roles, options = roles or Roles(), options or ReadingOptions()
     if predictions:
         columns = _roles_of_columns(paths, predictions, roles)
         return [_read(paths[0], one, options, progress) for one in columns]
@@ -197,9 +226,19 @@ def _read_models(
             f"`paths` must name two files or more, one per model; got {len(paths)}. For one file "
             "with one column per model, name the columns: --prediction a --prediction b."
         )
-    first = _read(paths[0], roles, options, progress)
-    others = [_read(path, roles, options, progress, needs_truth=False) for path in paths[1:]]
-    return [first, *others]
+    models = [
+        _read(path, roles, options, progress, needs_truth=at == 0) for at, path in enumerate(paths)
+    ]
+    return [_with_values(model, pass_at) for model in models]
+
+
+def _with_values(model: ModelFile, pass_at: int | None) -> ModelFile:
+    """Put the rows of each question together, where rows have values and no labels."""
+    if not model.files.roles.of_values:
+        return model
+    held, ids = values_of_predictions(model.rows, model.files.roles, pass_at)
+    rows = Predictions(None, (), score=held.values, group=held.groups, ids=ids)
+    return replace(model, rows=rows, values=held)
 
 
 def _roles_of_columns(
@@ -230,6 +269,15 @@ def _read(
 ) -> ModelFile:
     files = open_predictions([path], roles=roles, options=options, needs_truth=needs_truth)
     return ModelFile(path, files.read(progress), files)
+
+
+def _titles(models: list[ModelFile]) -> list[str]:
+    """Name each model as its log does, if all do and differ; else after its file."""
+    logs = [log_of(model.files.sources[0].reader) for model in models]
+    named = [log.model for log in logs if log is not None and log.model]
+    if len(set(named)) == len(models):
+        return named
+    return _stems([model.path for model in models])
 
 
 def _stems(paths: list[Path]) -> list[str]:
@@ -372,8 +420,7 @@ def _columns_of(role: str, models: list[ModelFile]) -> Any:
 
 def _source(models: list[ModelFile], how: Join, left_out: list[int]) -> dict[str, Any]:
     roles = models[0].files.roles
-    named = ("truth", "pred", "score", "group", "weight", "id")
-    columns = {name: _columns_of(name, models) for name in named}
+    columns = {name: _columns_of(name, models) for name in ROLES}
     facts = dict.fromkeys(fact for model in models for fact in model.files.files)
     source: dict[str, Any] = {
         "files": tuple(facts),

@@ -26,6 +26,9 @@ from truerisk.labels import Spelling, in_order, other_of_pair, positive_of_two
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 MANY_CLASSES = 3
+MAX_RESAMPLED = (
+    2000  # rows; the choice among models by more of them is repeated without drawing them
+)
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,9 @@ class JoinedPredictions:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that some example has or some model predicts."""
-        every = [self.model(at).labels for at in range(len(self.names))]
-        return in_order({label for labels in every for label in labels})
+        columns = [self.truth, *(one for one in self.predicted if one is not None)]
+        codes = {code for one in columns for code in np.flatnonzero(np.bincount(one)).tolist()}
+        return in_order({label for code in codes for label in self.members[code]})
 
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
@@ -93,6 +97,18 @@ class JoinedPredictions:
         ranks = np.empty(len(self.members), dtype=np.int64)
         ranks[sorted(range(len(ranks)), key=self.members.__getitem__)] = np.arange(len(ranks))
         return ranks
+
+    def ranked(self, model: int | None) -> NDArray[Any]:
+        """Give the ranks of what a model predicts; of what is true for None."""
+        column = self.truth if model is None else np.asarray(self.predicted[model])
+        if model not in self._ranked:
+            ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
+            self._ranked[model] = ranks[column]
+        return self._ranked[model]
+
+    @cached_property
+    def _ranked(self) -> dict[int | None, NDArray[Any]]:
+        return {}
 
     def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
@@ -283,7 +299,8 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
     """Leave out what says nothing, and put the rows in an order that depends on their content.
 
     Rows of weight 0, equal weights and groups of one row are dropped.  Neither the order of rows
-    nor of models matters: resamples of one seed fall on the same examples.
+    nor of models matters: resamples of one seed fall on the same examples.  Many rows without
+    weights and groups are not resampled, and stay in their order.
     """
     weight = joined.weight
     counted = joined if weight is None else joined.taken(np.flatnonzero(weight > 0))
@@ -292,6 +309,8 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
     if counted.group is not None:
         codes = np.unique(counted.group, return_inverse=True)[1].astype(np.intp)
         counted = replace(counted, group=None if codes.max() + 1 == counted.n else codes)
+    if counted.weight is None and counted.group is None and counted.n > MAX_RESAMPLED:
+        return counted
     return counted.taken(np.lexsort(_keys(counted)[::-1]))
 
 

@@ -6,7 +6,7 @@ difference; its variance follows by the delta method from one gradient, whatever
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,11 +22,21 @@ from truerisk.measures.averages import AVERAGES, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.tallies.cells import BinaryCounts, Cells, ClassCounts, ratio
+from truerisk.tallies.cells import (
+    NO_LABEL,
+    BinaryCounts,
+    Cells,
+    ClassCounts,
+    LabelSets,
+    SideBySide,
+    ratio,
+)
 from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
 HALF_A_UNIT = 0.5
+LARGEST_KEY = 2**62
+ENTRIES_PER_ROW = 4  # of a table of all cells that could occur; a larger one is not counted in
 
 
 @dataclass(frozen=True)
@@ -48,12 +58,13 @@ class PairedCells:
         cls, joined: JoinedPredictions, pair: tuple[int, int], labels: tuple[str, ...]
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
-        size = len(joined.members)
-        codes, at = joint_cells(joined, pair)
-        parts = [codes // size**2, codes // size % size, codes % size]
-        truth, first, second = (_indicators(part, joined, labels) for part in parts)
-        rows = np.bincount(at, minlength=len(codes))
-        weight = joined.weight
+        joint = JointCells.of(joined, pair)
+        place = {label: at for at, label in enumerate(labels)}
+        truth, first, second = (
+            LabelSets.of_sets(part, joined.members, place) for part in joint.codes
+        )
+        rows, weight = joint.counts, joined.weight
+        at = joint.places if weight is not None or joined.group is not None else np.zeros(0, int)
         cells = Cells(
             labels=labels,
             truth=truth,
@@ -61,32 +72,19 @@ class PairedCells:
             totals=rows if weight is None else np.bincount(at, weights=weight),
             rows=rows,
             squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(codes)),
+            by_group=_by_group(joined, at, len(rows)),
             multilabel=joined.multilabel,
         )
         return cls._with_discordant_cells(cells, second)
 
     @classmethod
-    def _with_discordant_cells(cls, first: Cells, second: Flags) -> "PairedCells":
+    def _with_discordant_cells(cls, first: Cells, second: LabelSets) -> "PairedCells":
         """Add the discordant cells of every class, whether or not they occurred."""
         truth, right, wrong, prior = _discordant(first)
-        extra = len(truth)
-        zeros = np.zeros(2 * extra, dtype=first.totals.dtype)
-        groups = first.by_group
-        cells = replace(
-            first,
-            truth=np.vstack([first.truth, truth, truth]),
-            predicted=np.vstack([first.predicted, right, wrong]),
-            totals=np.concatenate([first.totals, zeros]),
-            rows=np.concatenate([first.rows, np.zeros(2 * extra, dtype=np.int64)]),
-            squares=None if first.squares is None else np.concatenate([first.squares, zeros]),
-            by_group=None
-            if groups is None
-            else np.hstack([groups, np.zeros((len(groups), 2 * extra), dtype=groups.dtype)]),
-        )
+        cells = first.with_empty(truth.followed_by(truth), right.followed_by(wrong))
         return cls(
             first=cells,
-            second=replace(cells, predicted=np.vstack([second, wrong, right])),
+            second=replace(cells, predicted=second.followed_by(wrong, right)),
             prior=np.concatenate([np.zeros(len(first.totals)), prior, prior]),
         )
 
@@ -103,12 +101,8 @@ class PairedCells:
         return self.first, self.second
 
     def _sampled(self, first: Any, second: Any) -> CellSample:
-        if isinstance(first, np.ndarray):
-            design: Any = np.hstack([first, second])
-        else:
-            from scipy import sparse
-
-            design = sparse.csr_array(sparse.hstack([first, second]))
+        arrays = isinstance(first, np.ndarray)
+        design: Any = np.hstack([first, second]) if arrays else SideBySide(first, second)
         cells = self.first
         return CellSample(
             cells.totals,
@@ -116,7 +110,7 @@ class PairedCells:
             cells.squares,
             cells.by_group,
             self.prior,
-            class_by_group=None if cells.by_group is None else cells.by_group @ cells.truth,
+            class_by_group=None if cells.by_group is None else cells.truth.sums(cells.by_group),
         )
 
     def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
@@ -141,7 +135,7 @@ class PairedCells:
             values = sample.group_values(_difference_of(function))
             units = effective_groups(sample.by_group.sum(axis=1))
             return spread_of_groups(values.value, values.without, units, scale)
-        spread = spread_of_cells(sample, _difference_of(function), self._strata)
+        spread = spread_of_cells(sample, _difference_of(function), self.first.truth.numbers)
         return replace(spread, scale=scale)
 
     @property
@@ -149,28 +143,60 @@ class PairedCells:
         """The scale of measures without a range: costs have theirs, odds and their ratios 1."""
         return 1.0 if self.costs is None else float(np.abs(self.costs.values).max())
 
-    @cached_property
-    def _strata(self) -> Indices:
-        """What is true in each cell, as a number."""
-        return np.unique(np.packbits(self.first.truth, axis=1), axis=0, return_inverse=True)[
-            1
-        ].ravel()
 
+@dataclass(frozen=True)
+class JointCells:
+    """The cells of what is true and what several models say, and how many examples each has.
 
-def joint_cells(
-    joined: JoinedPredictions, pair: tuple[int, int]
-) -> tuple[NDArray[np.int64], Indices]:
-    """Give the codes of the joint cells that occur, and the place of each example among them.
-
-    The cells stand in the order of their labels: no sum depends on where the labels came from.
+    They stand in the order of their labels: no sum depends on where the labels came from.
     """
-    size, rank = len(joined.members), joined.ranks
-    columns = (joined.truth, *(np.asarray(joined.predicted[at]) for at in pair))
-    ranked = code = np.zeros(joined.n, dtype=np.int64)
-    for column in columns:
-        ranked, code = ranked * size + rank[column], code * size + column
-    _, first, places = np.unique(ranked, return_index=True, return_inverse=True)
-    return code[first], places
+
+    codes: NDArray[Any]  # (1 + models, C): the label sets of truth and predictions
+    counts: NDArray[np.int64]
+    keys: NDArray[Any]  # of each row
+    distinct: NDArray[Any]
+
+    @classmethod
+    def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
+        """Count the cells of some models, all of which have predictions."""
+        size, code_of = len(joined.members), np.argsort(joined.ranks)
+        columns = [joined.ranked(at) for at in (None, *models)]
+        kind = np.min_scalar_type(min(size ** len(columns), LARGEST_KEY))
+        keys = columns[0].astype(kind)
+        for done, column in enumerate(columns[1:], start=2):
+            if size**done > LARGEST_KEY:
+                keys = np.unique(keys, return_inverse=True)[1].astype(kind)
+            keys = keys * kind.type(size) + column
+        if size ** len(columns) <= ENTRIES_PER_ROW * len(keys):
+            table = np.bincount(keys, minlength=size ** len(columns))
+            distinct = np.flatnonzero(table)
+            counts, rest = table[distinct], distinct
+            parts = []
+            for _ in columns:
+                rest, part = np.divmod(rest, size)
+                parts.append(part)
+            ranks = np.array(parts[::-1])
+        else:
+            distinct, first, counts = np.unique(keys, return_index=True, return_counts=True)
+            ranks = np.array([column[first] for column in columns])
+        return cls(code_of[ranks], counts, keys, distinct)
+
+    def of_model(self, model: int, labels: tuple[str, ...], joined: JoinedPredictions) -> Cells:
+        """Give the joint cells as those of one model."""
+        place = {label: at for at, label in enumerate(labels)}
+        return Cells(
+            labels,
+            LabelSets.of_sets(self.codes[0], joined.members, place),
+            LabelSets.of_sets(self.codes[1 + model], joined.members, place),
+            self.counts,
+            self.counts,
+            multilabel=joined.multilabel,
+        )
+
+    @cached_property
+    def places(self) -> Indices:
+        """The cell of each row."""
+        return np.searchsorted(self.distinct, self.keys)
 
 
 def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -> Spread:
@@ -240,14 +266,6 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _indicators(codes: NDArray[Any], joined: JoinedPredictions, labels: tuple[str, ...]) -> Flags:
-    place = {label: at for at, label in enumerate(labels)}
-    table = np.zeros((len(codes), len(labels)), dtype=bool)
-    for row, code in enumerate(codes.tolist()):
-        table[row, [place[label] for label in joined.members[code]]] = True
-    return table
-
-
 def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
     if joined.group is None:
         return None
@@ -258,21 +276,18 @@ def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArra
     return np.asarray(table[np.lexsort(table.T)])
 
 
-def _discordant(cells: Cells) -> tuple[Flags, Flags, Flags, Array]:
+def _discordant(cells: Cells) -> tuple[LabelSets, LabelSets, LabelSets, Array]:
     """Give truth, a right and a wrong prediction, and the prior, of every discordant cell."""
     classes = len(cells.labels)
-    occurs = np.flatnonzero(np.asarray(cells.totals @ cells.truth) > 0)
-    one = np.eye(classes, dtype=bool)
+    occurs = np.flatnonzero(cells.truth.sums(cells.totals) > 0)
     if cells.multilabel:
-        none = np.zeros((len(occurs), classes), dtype=bool)
-        truth = np.vstack([one[occurs], none])
-        wrong = np.vstack([none, one[occurs]])
-        return truth, truth, wrong, np.full(len(truth), HALF_A_UNIT)
-    if classes < 2:
-        empty = np.zeros((0, classes), dtype=bool)
-        return empty, empty, empty, np.zeros(0)
-    others = classes - 1 if classes <= EVERY_WRONG else 1
-    true_class = np.repeat(occurs, others)
-    wrong_class = (true_class + np.tile(np.arange(1, others + 1), len(occurs))) % classes
-    truth = one[true_class]
-    return truth, truth, one[wrong_class], np.full(len(truth), HALF_A_UNIT / others)
+        none = np.full(len(occurs), NO_LABEL)
+        truth, wrong = np.concatenate([occurs, none]), np.concatenate([none, occurs])
+        prior = HALF_A_UNIT
+    else:
+        others = classes - 1 if classes <= EVERY_WRONG else 1
+        truth = np.repeat(occurs, others)
+        wrong = (truth + np.tile(np.arange(1, others + 1), len(occurs))) % classes
+        prior = HALF_A_UNIT / max(others, 1)
+    right = LabelSets.of_codes(truth, classes)
+    return right, right, LabelSets.of_codes(wrong, classes), np.full(len(truth), prior)

@@ -104,13 +104,20 @@ class PairedMeasures:
         first, second = self.right[pair[0]], self.right[pair[1]]
         if first is None or second is None:
             return None
-        return PairTable(
-            names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
-            both=int(np.count_nonzero(first & second)),
-            only_first=int(np.count_nonzero(first & ~second)),
-            only_second=int(np.count_nonzero(~first & second)),
-            neither=int(np.count_nonzero(~first & ~second)),
-        )
+        if pair not in self._tables:
+            both, *each = (int(np.count_nonzero(one)) for one in (first & second, first, second))
+            self._tables[pair] = PairTable(
+                names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
+                both=both,
+                only_first=each[0] - both,
+                only_second=each[1] - both,
+                neither=self.rows.n - sum(each) + both,
+            )
+        return self._tables[pair]
+
+    @cached_property
+    def _tables(self) -> dict[Pair, PairTable]:
+        return {}
 
     @cached_property
     def right(self) -> tuple[Flags | None, ...]:
@@ -183,9 +190,17 @@ class PairedMeasures:
 
     def _same(self, pair: Pair, name: str) -> bool:
         """Whether both models say the same of every example, as far as the measure looks."""
-        columns = self.rows.predicted if is_of_counts(name) else self.rows.scores
-        first, second = columns[pair[0]], columns[pair[1]]
-        return first is not None and second is not None and np.array_equal(first, second)
+        key = (pair, is_of_counts(name))
+        if key not in self._alike:
+            columns = self.rows.predicted if key[1] else self.rows.scores
+            first, second = columns[pair[0]], columns[pair[1]]
+            there = first is not None and second is not None
+            self._alike[key] = there and np.array_equal(np.asarray(first), np.asarray(second))
+        return self._alike[key]
+
+    @cached_property
+    def _alike(self) -> dict[tuple[Pair, bool], bool]:
+        return {}
 
 
 def is_of_counts(name: str) -> bool:

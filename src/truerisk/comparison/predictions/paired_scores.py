@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.aliases import Ends
+from truerisk.aliases import Array, Ends
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.comparison.spread import (
@@ -18,15 +18,16 @@ from truerisk.comparison.spread import (
 )
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.intervals.auc import delong_paired
 from truerisk.intervals.group_jackknife import METHOD, mover_ends
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Finding
+from truerisk.tallies.cells import ratio
 from truerisk.tallies.group_values import effective_groups, sums_of_groups
 from truerisk.tallies.ranking_influences import INFLUENCES
 from truerisk.tallies.ranking_weights import partial_limit
 from truerisk.tallies.scored_rows import ScoredRows
 
+NEGLIGIBLE = 1e-14  # of the variances of both: a variance of rounding
 VERY_GOOD = 0.95  # areas above it have skewed differences
 FEW_GROUPS = 60
 SKEWED = Finding(
@@ -95,11 +96,13 @@ class PairedScores:
             without = values[1].without - values[0].without
             return spread_of_groups(apart, without, units), METHOD
         if name == "roc_auc" and first.weight is None:
-            return _delong_spread(first, second, self.request.level), "delong_paired"
+            own, others = (self.influences(at, base, average) for at in pair)
+            return _delong_spread(own, others, first), "delong_paired"
         known = base in INFLUENCES or partial_limit(base) is not None
         if not known and first.losses(base) is None:
             return Spread(math.inf), "paired_influences"  # nothing says how it varies
-        influences = second.influences(base, average) - first.influences(base, average)
+        own, others = (self.influences(at, base, average) for at in pair)
+        influences = others - own
         if first.losses(base) is not None:
             return spread_of_influences(influences), "paired_mean"
         spread = spread_of_influences(influences, first.strata)
@@ -107,6 +110,19 @@ class PairedScores:
             # Of one ranking the rarer class decides how well the variance is known.
             spread = replace(spread, degrees=min(spread.degrees, first.rarest - 1.0))
         return spread, "paired_influences"
+
+    def influences(self, model: int, base: str, average: str | None) -> Array:
+        """Give the influences of a model's examples, held while its pairs are compared by them."""
+        if (base, average) not in self._held:
+            self._held.clear()
+        held = self._held.setdefault((base, average), {})
+        if model not in held:
+            held[model] = self.of_model(model).influences(base, average)
+        return held[model]
+
+    @cached_property
+    def _held(self) -> dict[tuple[str, str | None], dict[int, Array]]:
+        return {}
 
     def of_model(self, model: int) -> ScoredRows:
         """Give the scores of one model."""
@@ -133,13 +149,20 @@ class PairedScores:
         return {}
 
 
-def _delong_spread(first: ScoredRows, second: ScoredRows, level: float) -> Spread:
-    is_positive = first.truth[:, 0]
-    if is_positive.all() or not is_positive.any():
+def _delong_spread(first: Array, second: Array, rows: ScoredRows) -> Spread:
+    """Give DeLong's error of a difference of areas, from what each example adds to either."""
+    sides = rows.strata
+    sizes = np.bincount(sides, minlength=2).astype(np.float64)
+    if sizes.min() == 0:
         return Spread(math.nan)
-    both = np.column_stack([first.score[:, 0], second.score[:, 0]]).astype(np.float64)
-    error = delong_paired(both[is_positive], both[~is_positive], level=level).standard_error
-    if not error > 0:
-        return Spread(error)
-    moved = second.influences("roc_auc") - first.influences("roc_auc")
-    return Spread(error, satterthwaite(moved**2, first.strata, np.ones(len(moved))))
+
+    def variance(influences: Array) -> tuple[Array, float]:
+        squares = influences**2
+        parts = np.bincount(sides, weights=squares, minlength=2)
+        return squares, float((parts * ratio(sizes, sizes - 1)).sum())
+
+    squares, error = variance(second - first)
+    # Rounding can leave a difference of identical scores a variance of 1e-20.
+    if error <= NEGLIGIBLE * (variance(first)[1] + variance(second)[1]):
+        return Spread(0.0)
+    return Spread(math.sqrt(error), satterthwaite(squares, sides))

@@ -45,6 +45,10 @@ class TextTest:
 
 Tests = Callable[[Cells, Cells], Iterator[TextTest]]
 
+ALL_DECISIONS = (
+    "All decisions are independent, also those about one document in several categories."
+)
+
 
 def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
     """Test all document × category decisions at once: the s-test, dominated by common categories.
@@ -61,7 +65,7 @@ def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest
         int(np.count_nonzero(first & ~second)),
         int(np.count_nonzero(second & ~first)),
         "micro_sign_test",
-        "All decisions are independent, also those about one document in several categories.",
+        ALL_DECISIONS,
     )
 
 
@@ -199,8 +203,12 @@ def _check_one_shape(**tables: Flags) -> None:
 
 def _decisions(first: Cells, second: Cells) -> Iterator[TextTest]:
     """Test every decision of a document and a category: all examples of a joint cell at once."""
-    rows = np.repeat(np.arange(len(first.rows)), first.rows)
-    yield micro_sign_test(*((cells.truth == cells.predicted)[rows] for cells in (first, second)))
+    wrong = [np.setxor1d(cells.truth.keys, cells.predicted.keys) for cells in (first, second)]
+    only_first, only_second = (
+        int(first.rows[np.setdiff1d(theirs, own) // len(first.labels)].sum())
+        for own, theirs in (wrong, wrong[::-1])
+    )
+    yield _sign_test(only_first, only_second, "micro_sign_test", ALL_DECISIONS)
 
 
 def _share_of(numerator: str, denominator: str) -> Tests:

@@ -345,6 +345,15 @@ class JackknifeErrors:
     left_out: float
     everywhere: float
     wrong: Codes = field(repr=False)
+    inside: NDArray[np.float64] = field(
+        repr=False
+    )  # error of each refit on the n − 1 it was trained on
+
+    @property
+    def variance(self) -> float:
+        """Tukey's jackknife variance of the apparent error: (n − 1)/n Σ (errᵢ − mean)²."""
+        n = len(self.inside)
+        return float((n - 1) / n * np.sum((self.inside - self.inside.mean()) ** 2))
 
     @property
     def bias(self) -> float:
@@ -373,7 +382,8 @@ class JackknifeErrors:
             target="the learner at this sample size",
             notes=(
                 Finding(
-                    f"{n} refits without one example; bias of the apparent error {self.bias:.4g}",
+                    f"{n} refits without one example; bias of the apparent error {self.bias:.4g}, "
+                    f"jackknife variance {self.variance:.4g}",
                     code="bias_of_apparent_error",
                 ),
             ),
@@ -387,7 +397,7 @@ class JackknifeTally:
         check_whole_number(n_classes, "n_classes", low=1)
         self.y = check_codes(y_codes, n_classes)
         self.verdict = np.full(len(self.y), NOT_YET, dtype=np.int64)
-        self.everywhere = 0  # Σᵢ Σⱼ Q
+        self.wrong_of = np.zeros(len(self.y), dtype=np.int64)  # Σⱼ Qᵢⱼ
 
     def add(self, left_out: int, predicted: ArrayLike) -> None:
         """Count the refit without example `left_out`: how it calls each of the n examples."""
@@ -397,7 +407,7 @@ class JackknifeTally:
             raise InputError(f"`left_out` must be a new example; got {at} twice.")
         wrong = check_column(predicted, n, "predicted") != self.y
         self.verdict[at] = WRONG if wrong[at] else RIGHT
-        self.everywhere += int(wrong.sum())
+        self.wrong_of[at] = int(wrong.sum())
 
     def merge(self, other: "JackknifeTally") -> None:
         """Add the refits of another tally of the same examples."""
@@ -407,7 +417,7 @@ class JackknifeTally:
         if np.any(self.verdict[new] != NOT_YET):
             raise InputError("`other` must hold other refits; got an example left out twice.")
         self.verdict[new] = other.verdict[new]
-        self.everywhere += other.everywhere
+        self.wrong_of[new] = other.wrong_of[new]
 
     def errors(self, predicted_by_all: ArrayLike) -> JackknifeErrors:
         """Give the estimate, with the predictions of the model trained on all examples."""
@@ -419,6 +429,7 @@ class JackknifeTally:
         return JackknifeErrors(
             apparent=int((called != self.y).sum()) / n,
             left_out=int(self.verdict.sum()) / n,
-            everywhere=self.everywhere / n**2,
+            everywhere=int(self.wrong_of.sum()) / n**2,
             wrong=self.verdict.copy(),
+            inside=(self.wrong_of - self.verdict) / max(n - 1, 1),
         )

@@ -67,6 +67,24 @@ class LeaveOneOut(Evaluation):
     ties: tuple[int, ...] = ()
     refits: int = 0
 
+    @property
+    def loo_plus(self) -> int:
+        """loo⁺, the errors on positive examples; loo⁺/n is the estimate of P(y = 1, called −1)."""
+        return self._errors_on(positive=True)
+
+    @property
+    def loo_minus(self) -> int:
+        """loo⁻, the errors on negative examples; loo⁻/n is the estimate of P(y = −1, called 1)."""
+        return self._errors_on(positive=False)
+
+    def _errors_on(self, *, positive: bool) -> int:
+        labels, table = self.confusion or ((), np.zeros((0, 0)))
+        if len(labels) != 2:
+            raise InputError(f"`y` must hold two classes for loo⁺ and loo⁻; got {len(labels)}.")
+        at = labels.index(self.settings["pos_label"])
+        row = at if positive else 1 - at
+        return round(float(table[row, 1 - row]))
+
 
 def leave_one_out(
     model: Any,

@@ -46,7 +46,7 @@ class BatchMaker:
         several = options.multilabel_separator is not None
         self.labels = tuple(
             LabelEncoder(name, labels, options, may_be_empty=several)
-            for name in (roles.truth, roles.pred)
+            for name in (roles.truth, roles.pred, roles.correct)
             if name is not None
         )
         # Groups may be as many as rows; only labels are few.
@@ -81,7 +81,7 @@ class BatchMaker:
             file=str(rows.places.path),
             first_row=rows.first_row,
             truth=labels(roles.truth, self.labels),
-            pred=labels(roles.pred, self.labels),
+            pred=labels(roles.pred or roles.correct, self.labels),
             score=self._score(numbers),
             group=labels(roles.group, self.groups),
             weight=weight,

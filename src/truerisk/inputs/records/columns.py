@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,11 @@ class Column:
     def is_text(self) -> bool:
         """Whether the cells are texts."""
         return self.words is not None or isinstance(self.values, Strings)
+
+    def taken(self, rows: NDArray[Any]) -> "Column":
+        """Take some rows, in this order."""
+        null = None if self.null is None else self.null[rows]
+        return replace(self, values=self.values[rows], null=null)
 
     def tolist(self) -> list[Any]:
         """Return the cells as Python values, None where there is none."""

@@ -1,5 +1,6 @@
 """The format of a file, recognised by its first bytes and not by its name."""
 
+import re
 import zlib
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +13,7 @@ from truerisk.inputs.records.places import (
     GZIP_MAGIC,
     Fingerprint,
     ending,
+    origin,
     read_failure,
     refusal,
     shown_path,
@@ -19,6 +21,7 @@ from truerisk.inputs.records.places import (
 from truerisk.inputs.records.rows import Reader
 
 HEAD_BYTES = 2**16
+ARROW_START = b"ARROW1|\xff{4}.{4}\x10"  # a file, or a stream of messages
 
 
 @dataclass(frozen=True)
@@ -29,23 +32,33 @@ class Format:
     module: str
     reader: str
     endings: tuple[str, ...]
-    start: bytes = b""  # the first bytes of a file, after white space
+    start: bytes = b""  # pattern of the first bytes of a file, after white space
     is_text: bool = True
 
 
-# The last format is what any other text is taken for.
+INSPECT = ("inspect log", "inspect_log", "InspectLog")
+# The first that fits; the last is what any other text is taken for.
 FORMATS = (
     Format("parquet", "parquet", "ParquetFile", (".parquet", ".pq"), b"PAR1", is_text=False),
-    Format("json lines", "json_lines", "JsonLinesFile", (".jsonl", ".ndjson", ".json"), b"{"),
+    Format(
+        "arrow",
+        "arrow_file",
+        "ArrowFile",
+        (".arrow", ".arrows", ".feather"),
+        ARROW_START,
+        is_text=False,
+    ),
+    Format(*INSPECT, (".eval",), rb"(?s)PK\x03\x04.{26}_journal/", is_text=False),
+    Format(*INSPECT, (".json",), rb'\{\s*"version":\s*\d+,\s*"status":'),
+    Format("json lines", "json_lines", "JsonLinesFile", (".jsonl", ".ndjson", ".json"), rb"\{"),
     Format("csv", "csv_rows", "CsvFile", (".csv", ".tsv", ".txt")),
 )
-ENDINGS = {ending: one for one in reversed(FORMATS) for ending in one.endings}
+ENDINGS = {ending: one for one in FORMATS for ending in one.endings}
 FOREIGN = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file is one too)",
     b"BZh": "compressed by bzip2",
     b"\xfd7zXZ": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by zstandard",
-    b"ARROW1": "an Arrow file",
     b"\x93NUMPY": "a NumPy array",
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
@@ -93,13 +106,13 @@ def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerpri
         head = _gunzipped_head(path, head)
     file_format = _format_of(path, head, compression, options)
     facts = FileFacts(
-        path=str(path), format=file_format.name, compression=compression, bytes=fingerprint.size
+        path=origin(path), format=file_format.name, compression=compression, bytes=fingerprint.size
     )
     expected = ENDINGS.get(ending(path))
     note = None
     zipped_name = path.suffix.lower() == ".gz"
-    lies = expected is not None and expected != file_format
-    if lies or zipped_name != (compression is not None):
+    lies = expected is not None and ending(path) not in file_format.endings
+    if path.suffix and (lies or zipped_name != (compression is not None)):
         content = (
             file_format.name if compression is None else f"{file_format.name}, compressed by gzip"
         )
@@ -132,7 +145,7 @@ def _gunzipped_head(path: Path, head: bytes) -> bytes:
 
 def _format_of(path: Path, head: bytes, compression: str | None, options: ReadingOptions) -> Format:
     for candidate in FORMATS:
-        if candidate.is_text or not head.startswith(candidate.start):
+        if candidate.is_text or not re.match(candidate.start, head):
             continue
         if compression is not None:
             raise refusal(
@@ -142,13 +155,15 @@ def _format_of(path: Path, head: bytes, compression: str | None, options: Readin
         return candidate
     for magic, name in FOREIGN.items():
         if head.startswith(magic):
-            raise refusal(path, f"must be CSV, Parquet or JSON lines, plain or .gz; it is {name}.")
+            raise refusal(
+                path, f"must be CSV, Parquet, Arrow or JSON lines, plain or .gz; it is {name}."
+            )
     if options.is_utf8:
         _check_not_utf16(path, head)
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not options.is_utf8:
         start = head.decode(options.encoding, "ignore").lstrip("\ufeff \t\r\n").encode()
-    candidate = next(one for one in FORMATS if one.is_text and start.startswith(one.start))
+    candidate = next(one for one in FORMATS if one.is_text and re.match(one.start, start))
     expected = ENDINGS.get(ending(path))
     if start.startswith(b"[") and expected is not None and expected.name == "json lines":
         raise refusal(path, "must hold one JSON object per line; got a JSON array. jq -c '.[]' …")

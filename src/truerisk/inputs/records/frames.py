@@ -1,4 +1,4 @@
-"""Frames of pandas, polars, pyarrow, modin or another library, as columns."""
+"""Frames of pandas, polars, pyarrow, modin, DuckDB or another library, as columns."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ class Frame:
         import narwhals
 
         try:
-            native = narwhals.from_native(frame)
+            native = narwhals.from_native(_known_frame(frame))
         except TypeError:
             raise InputError(
                 f"`frame` must be a frame of pandas, polars, pyarrow or modin; got "
@@ -98,6 +98,18 @@ class Frame:
             return _floats(cells, "double")
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(f"frame: {shown(name)} must hold values of one type; got {names}.")
+
+
+def _known_frame(frame: Any) -> Any:
+    """Make an Arrow table of data sets of Hugging Face and of what exports Arrow, as ADBC does."""
+    if hasattr(frame, "with_format") and hasattr(frame, "column_names"):
+        return frame.with_format("arrow")[:]
+    module = type(frame).__module__.split(".")[0]
+    if hasattr(frame, "__arrow_c_stream__") and module not in {"pandas", "polars", "modin"}:
+        import pyarrow as pa
+
+        return pa.table(frame)
+    return frame
 
 
 def _texts(cells: list[Any]) -> list[str | None]:

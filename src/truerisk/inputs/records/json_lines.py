@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,11 +16,12 @@ from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.columns import Column, Strings, text_column
 from truerisk.inputs.records.places import Places, refusal
-from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
+from truerisk.inputs.records.rows import LogFacts, Rows, Selection, ahead, in_order
 from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
 from truerisk.kernels import text as kernel
 
 HEAD_BYTES = 2**16
+MAX_NESTED = 1000  # dotted names that messages choose from
 MAX_KEYS = 64  # an object with more goes through Python's own decoder
 # Kinds of values, as the kernel numbers them; ODD ones are Python's.
 ABSENT, NULL, TRUE, FALSE, NUMBER, STRING, ESCAPED, LIST, ODD = range(9)
@@ -69,7 +71,10 @@ class JsonLinesFile:
         if first is None:
             raise refusal(path, "must hold predictions; the file is empty.")
         check_block(first, max_line=options.max_line_bytes)
-        self.columns = tuple(self._object(first, 0, first.data.split(b"\n", 1)[0]))
+        record = self._object(first, 0, first.data.split(b"\n", 1)[0])
+        self.columns = tuple(record)
+        self.nested = tuple(islice(nested_names(record), MAX_NESTED))
+        self.log = _lm_eval_log(record, path)
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected keys from start to end."""
@@ -86,7 +91,7 @@ class JsonLinesFile:
         for block in ahead(self._blocks(source, self.options.block_bytes)):
             for row, record in self._objects(block):
                 refuse = partial(self._refusal, block, row)
-                yield {name: record.get(name) for name in names}, refuse
+                yield {name: reach(record, name) for name in names}, refuse
         self.sha256 = source.sha256
 
     def all_keys(self) -> tuple[str, ...]:
@@ -142,7 +147,7 @@ class JsonLinesFile:
             record = self._object(block, row, data[position:end])
             kinds[:, row] = ODD
             for name, of_row in zip(names, odd, strict=True):
-                of_row[row] = record.get(name)
+                of_row[row] = reach(record, name)
             row, position = row + 1, end + 1
         return [Values(data, *column) for column in zip(starts, ends, kinds, odd, strict=True)]
 
@@ -276,6 +281,35 @@ class JsonLinesFile:
 
     def _refusal(self, block: Block, row: int, sentence: str) -> InputError:
         return refusal(self.path, sentence, f"line {block.line_of(row)}")
+
+
+def reach(record: dict[str, Any], name: str) -> Any:
+    """Return the value of a key, or of a key within objects by its dotted name; None if absent."""
+    if name in record or "." not in name:
+        return record.get(name)
+    value: Any = record
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def nested_names(record: dict[str, Any], before: str = "") -> Iterator[str]:
+    """List the dotted names of values within objects."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from nested_names(value, f"{before}{key}.")
+        elif before:
+            yield f"{before}{key}"
+
+
+def _lm_eval_log(record: dict[str, Any], path: Path) -> LogFacts | None:
+    """Recognise the samples that lm-evaluation-harness logs, in a folder for each model."""
+    if not {"doc_id", "filter", "filtered_resps"} <= set(record):
+        return None
+    listed = record.get("metrics")
+    metrics = listed if isinstance(listed, list) else []
+    model = path.absolute().parent.name
+    return LogFacts(tuple(one for one in metrics if one in record), model, single="filter")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,22 +1,38 @@
 """Files, folders and the rows in them: where data are, and the errors that name the place."""
 
 import os
+import re
 import stat
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from truerisk.checks import SHOWN_CHARACTERS
 from truerisk.errors import InputError, ResourceError
 
+COPIED_AT_ONCE = 2**20  # bytes
+TIMEOUT = 60.0  # seconds
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+STDIN = "-"
+ARROW_STORES = ("s3", "gs", "gcs")  # that pyarrow reads itself
+# Where copies of what is not on this disk come from.
+_ORIGINS: dict[str, str] = {}
+
+
+def origin(path: Path | str) -> str:
+    """Name the place that a path is a copy of; the path itself where it is none."""
+    return _ORIGINS.get(os.fspath(path), os.fspath(path))
 
 
 def shown_path(path: Path | str) -> str:
     """Write a path as a message shows it: escaped, and shortened at its start when it is long."""
-    text = repr(os.fspath(path))[1:-1]
+    text = repr(origin(path))[1:-1]
     return text if len(text) <= SHOWN_CHARACTERS else "…" + text[1 - SHOWN_CHARACTERS :]
 
 
@@ -105,6 +121,72 @@ class Fingerprint:
             )
 
 
+def local_path(place: os.PathLike[str] | str) -> Path:
+    """Return where a file is on this disk; what comes from stdin ("-") or a URI is copied first.
+
+    The copies are removed at the end of the process.  Messages and results name the origin, without
+    the user and the query of a URI, which may hold secrets.
+    """
+    text = os.fspath(place)
+    if text == STDIN:
+        return _copied(lambda: nullcontext(sys.stdin.buffer), "stdin", "stdin")
+    match = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", text)
+    if match is None:
+        return Path(text)
+    from urllib.parse import unquote, urlsplit  # not loaded for files on this disk
+
+    parts = urlsplit(text)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    shown_as = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    name = Path(unquote(parts.path)).name or parts.netloc
+    return _copied(lambda: _opened(text, parts.scheme), name, shown_as)
+
+
+def _copied(opened: Callable[[], Any], name: str, shown_as: str) -> Path:
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="truerisk-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / name
+    try:
+        with opened() as stream, path.open("wb") as copy:
+            shutil.copyfileobj(stream, copy, COPIED_AT_ONCE)
+    except FileNotFoundError:
+        raise InputError(f"{shown_as}: there is no such file.") from None
+    except OSError as error:  # of the network and of the disk
+        raise ResourceError(f"{shown_as}: reading failed ({error}).") from None
+    _ORIGINS[os.fspath(path)] = shown_as
+    return path
+
+
+def _opened(uri: str, scheme: str) -> Any:
+    """Open what a URI names: http by Python itself, others by pyarrow or fsspec."""
+    if scheme in {"http", "https"}:
+        from urllib.request import urlopen
+
+        return urlopen(uri, timeout=TIMEOUT)  # noqa: S310  (the scheme was looked at)
+    if scheme in ARROW_STORES and find_spec("pyarrow") is not None:
+        from pyarrow import fs
+
+        try:
+            system, path = fs.FileSystem.from_uri(uri)
+        except ValueError as error:
+            raise InputError(f"`paths` must be files that can be read; {error}.") from None
+        return system.open_input_stream(path, compression=None)
+    try:
+        import fsspec  # type: ignore[import-untyped]
+
+        return fsspec.open(uri, "rb")
+    except (ImportError, ValueError) as error:
+        needed = {"s3": "pyarrow", "gs": "pyarrow", "hf": "huggingface_hub"}.get(scheme, "fsspec")
+        raise ResourceError(
+            f"{scheme}:// needs a package that reads it ({error}): `pip install {needed}`."
+        ) from None
+
+
 def find_files(
     paths: Path | str | Sequence[Path | str], endings: Collection[str]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
@@ -134,7 +216,7 @@ def find_files(
 
 def _as_paths(paths: Any) -> list[Path]:
     if isinstance(paths, (str, os.PathLike)):
-        return [Path(paths)]
+        return [local_path(paths)]
     if hasattr(paths, "columns") or hasattr(paths, "column_names"):
         raise InputError(
             f"`paths` must be files or folders; got a {type(paths).__name__}. "
@@ -145,7 +227,7 @@ def _as_paths(paths: Any) -> list[Path]:
         raise InputError(f"`paths` must be files or folders; got {type(wrong[0]).__name__}.")
     if not len(paths):
         raise InputError("`paths` must name at least one file; got none.")
-    return [Path(path) for path in paths]
+    return [local_path(path) for path in paths]
 
 
 def ending(path: Path) -> str:

@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelColumn
 from truerisk.inputs.records.columns import Column, Floats, Strings
@@ -48,12 +48,39 @@ class Rows:
         """The number of the last row in its file, from 1."""
         return self.first_row + self.count - 1
 
+    def taken(self, rows: Indices) -> "Rows":
+        """Take some rows; their places stay those in the file."""
+        places = self.places
+        kept = Places(
+            places.path,
+            lambda row: places.where(int(rows[row])),
+            lambda row: places.text(int(rows[row])),
+        )
+        columns = {name: column.taken(rows) for name, column in self.columns.items()}
+        return replace(self, columns=columns, count=len(rows), places=kept)
+
+
+@dataclass(frozen=True)
+class LogFacts:
+    """What a log of evaluated questions says of itself.
+
+    `metrics` are the columns of results, `single` a column that must have one value throughout;
+    `model` is what was evaluated.
+    """
+
+    metrics: tuple[str, ...]
+    model: str
+    single: str | None = None
+    notes: tuple[str, ...] = ()
+
 
 class Reader(Protocol):
     """A file that is open: it has columns, and reads those that are selected.
 
     `sha256` is there after the last rows, and None when the file was not hashed.
     `empty_is_missing` says that the format has no other sign of a missing value than nothing.
+    Some readers have `nested`, names of columns within columns, and `log`, what the tool that
+    wrote the file says of it.
     """
 
     columns: tuple[str, ...]

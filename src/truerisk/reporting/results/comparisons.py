@@ -6,6 +6,7 @@ from typing import Any
 
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.intervals.measured_coverage import DIFFERENCE
+from truerisk.measures.registry import measure_of
 from truerisk.reporting.document import (
     Block,
     Chapter,
@@ -156,6 +157,7 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
         yield value_table(result)
         for measure in result.measures[1:]:
             yield pair_table(result, measure)
+        yield tier_table(result)
     others = other_test_table(result, result.measures)
     yield from (table for table in (right_table(result), others) if table)
 
@@ -213,6 +215,21 @@ def finding_among(result: Comparisons, comparison: Comparison) -> str:
     return f"{comparison.finding} alone"
 
 
+def tier_table(result: Comparisons) -> Table:
+    """Give one row per model: the best first, in tiers of models that cannot be told apart."""
+    columns = heads("Model", *number_columns((title_of(result.measure), "Interval", "Tier")))
+    rows = []
+    entry = measure_of(result.measure)[0]
+    sign = -1.0 if entry is not None and entry.higher_is_better is False else 1.0
+    for place, tier in enumerate(result.tiers, start=1):
+        estimates = {name: result.evaluations[name].get(result.measure) for name in tier}
+        known = {name: one for name, one in estimates.items() if one is not None}
+        for name in sorted(known, key=lambda name: -sign * known[name].value):
+            words = written(known[name])
+            rows.append((name, words.value, words.interval, str(place)))
+    return Table("Models in tiers, the best first", columns, tuple(rows))
+
+
 def value_table(result: Comparisons) -> Table:
     """Give one row per measure, and a column a model."""
     columns = heads("Measure", *number_columns(result.names))
@@ -266,10 +283,10 @@ def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     return (*result.notes, *listed, *([alone] if several else []))
 
 
-def comparisons_blocks(result: Comparisons) -> Iterator[Block]:
+def comparisons_blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
     yield Sentences(result.verdict)
-    yield from _terminal_tables(result)
+    yield from [tier_table(result)] if tiers else _terminal_tables(result)
     yield Sentences(comparison_remarks(result), "Notes")
     facts = [pair for pair in comparisons_facts(result) if pair[0] != "the numbers are about"]
     yield FactList([*facts, *source_facts(result.source)])

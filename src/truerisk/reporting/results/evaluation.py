@@ -153,7 +153,9 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
 
 
 def _subtitle(evaluation: Evaluation) -> str:
-    parts = [counted(evaluation.n, "example"), counted(len(evaluation.labels), "class", "classes")]
+    parts = [counted(evaluation.n, "example")]
+    if evaluation.labels:
+        parts.append(counted(len(evaluation.labels), "class", "classes"))
     if evaluation.pos_label is not None:
         parts.append(f"positive: {visible(evaluation.pos_label)}")
     return " · ".join([*parts, interval_subtitle(evaluation.level, evaluation.values())])
@@ -378,7 +380,7 @@ def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> Fact
     yield "examples", count(evaluation.n)
     if evaluation.labels:
         yield "classes", f"{len(evaluation.labels):,}"
-    yield "positive label", plain_text(evaluation.pos_label)
+        yield "positive label", plain_text(evaluation.pos_label)
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target", *skip})

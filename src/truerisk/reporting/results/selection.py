@@ -12,6 +12,7 @@ from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     INKS,
     Band,
+    Block,
     Chapter,
     Chart,
     Column,
@@ -23,6 +24,7 @@ from truerisk.reporting.document import (
     Line,
     Pictures,
     Scale,
+    Sentences,
     Shape,
     Table,
     Tile,
@@ -245,6 +247,13 @@ def _notes(result: Selection) -> Iterator[str]:
     yield from dict.fromkeys((*result.notes, *result.estimate.notes, *result.corrected.notes))
 
 
+def selection_blocks(result: Selection) -> Iterator[Block]:
+    """Give what a terminal shows: the choice, every setting, notes."""
+    yield Sentences(tuple(sentences(_verdict(result))))
+    yield setting_table(result)
+    yield Sentences(tuple(sentences(_notes(result))), "Notes")
+
+
 def selection_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     yield "settings tried", count(len(result.candidates))
@@ -287,6 +296,7 @@ def selection_pictures(result: Selection) -> Pictures:
 
 PRESENTER = Presenter(
     chapter=selection_chapter,
+    blocks=selection_blocks,
     tables=lambda result: [setting_table(result)],
     facts=selection_facts,
     next_steps=selection_steps,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from truerisk.estimation.svm.without_resampling import SideBySide
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.reporting.document import (
     Chapter,
     Entry,
@@ -48,6 +49,9 @@ TITLES = {
     "span_bound": "Span bound",
     "span_rule": "Span rule",
     "leave_one_out": "Leave-one-out, exact",
+    "sample_compression": "Sample compression",
+    "vc_bound": "VC bound",
+    "holdout_bound": "A third held out",
     "cross_validation": "Cross-validation",
 }
 LEANINGS = {
@@ -57,9 +61,13 @@ LEANINGS = {
     "span_bound": "leans to the bad side, far; a bound on average",
     "span_rule": "hardly leans; approximate",
     "leave_one_out": "does not lean",
+    "sample_compression": "support vectors left out; the bound is proven",
+    "vc_bound": "as the training error; the bound is proven",
+    "holdout_bound": "leans to the bad side, a little; the bound is exact",
     "cross_validation": "leans to the bad side, a little",
 }
 BY_REFITS = {"cross_validation"}
+PROVEN = {"sample_compression", "vc_bound", "holdout_bound"}
 BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
@@ -175,7 +183,10 @@ def side_by_side_uses(result: Any) -> Iterator[Use]:
             yield from refit_uses([estimate], BOUNDS[estimate.method])
         else:
             for interval, one in with_intervals([estimate]):
-                yield Use(interval, one.measure, None, NEITHER)
+                measured = None
+                if one.method in PROVEN:
+                    measured = coverage_of(interval.method, one.measure, level=interval.level)
+                yield Use(interval, one.measure, measured, NEITHER)
 
 
 def side_by_side_steps(result: Any) -> Iterator[str]:

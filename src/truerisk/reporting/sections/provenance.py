@@ -25,6 +25,8 @@ ROLES = {
     "group": "groups",
     "weight": "weights",
     "id": "ids",
+    "correct": "right answers",
+    "value": "values",
 }
 SPOKEN = {
     "pos_label": "positive label",

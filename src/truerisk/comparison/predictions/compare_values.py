@@ -1,0 +1,267 @@
+"""Which of several models is better, by values of the same questions: right or wrong, or scores."""
+
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from truerisk.aliases import Array, Ends
+from truerisk.checks import check_same_length
+from truerisk.comparison.conclusion import conclude
+from truerisk.comparison.equivalence import Region, margins_of
+from truerisk.comparison.outcome import AlternativeTest, TestOutcome
+from truerisk.comparison.predictions.choice import REPLICATES
+from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
+from truerisk.comparison.predictions.joined import checked_names
+from truerisk.comparison.predictions.paired_difference import AGREE
+from truerisk.comparison.predictions.right_answers import (
+    PairTable,
+    by_table,
+    cochran_q,
+    within_region,
+)
+from truerisk.comparison.spread import Spread, spread_of_groups, without_spread
+from truerisk.estimation.refits.best_of import estimate_of_choices
+from truerisk.evaluation.request import Request
+from truerisk.evaluation.values import evaluation_of_values
+from truerisk.inputs.arrays import as_column, code_groups
+from truerisk.intervals.group_jackknife import METHOD as BY_GROUPS
+from truerisk.intervals.multiplicity import holm
+from truerisk.results import Comparison, Evaluation
+from truerisk.tallies.group_values import ratio_values, sums_of_groups
+from truerisk.tallies.question_values import QuestionValues
+
+PAIRED_T = "paired_t"
+MAX_DRAWS = 10**8  # questions × replicates
+
+
+def compare_values(
+    first: Any,
+    second: Any,
+    *others: Any,
+    value_range: Ends | None = None,
+    questions: Any = None,
+    groups: Any = None,
+    pass_at: int | None = None,
+    names: Sequence[str] | None = None,
+    region: Region = None,
+    level: float = 0.95,
+    random_state: int | None = 0,
+) -> Comparisons:
+    """Compare models by what their answers to the same questions were worth: every pair.
+
+    ====================================  =====================================================
+    values                                test and interval of the difference
+    ====================================  =====================================================
+    0 or 1, one per question              McNemar's mid-p test, Tango's interval
+    scores, or several samples of each    paired t of the differences of the questions
+    question
+    in groups                             jackknife over groups
+    ====================================  =====================================================
+
+    With three models or more, `tiers` of the result begins with the models that cannot be told
+    from the best one.
+
+    Parameters
+    ----------
+    first, second, *others
+        The values of each model, as for `evaluate_values`, row by row of the same questions.
+    value_range, questions, groups, pass_at, level
+        As for `evaluate_values`.
+    names
+        The names of the models.
+    region
+        The smallest difference that matters.
+    random_state
+        Of the correction of the best model.
+
+    Examples
+    --------
+    >>> a, b = [1] * 60 + [0] * 40, [1] * 55 + [0] * 5 + [1] * 25 + [0] * 15
+    >>> print(compare_values(a, b, names=["a", "b"])["accuracy"])
+    accuracy: b − a = 0.200 [0.100, 0.303] at 95 %, p = 0.000192 (mcnemar_mid_p)
+    b is better than a: its accuracy is higher by 0.200 [0.100, 0.303].
+    """
+    models = [as_column(one) for one in (first, second, *others)]
+    labels = checked_names(names, len(models))
+    columns = dict(zip(labels, models, strict=True))
+    asked = None if questions is None else as_column(questions)
+    together = None if groups is None else code_groups(groups)
+    beside = {"questions": asked, "groups": together}
+    check_same_length(**columns, **{name: one for name, one in beside.items() if one is not None})
+    held = {
+        name: QuestionValues.of(
+            values,
+            questions=asked,
+            groups=together,
+            value_range=value_range,
+            pass_at=pass_at,
+            name=name,
+        )
+        for name, values in columns.items()
+    }
+    request = Request.of({"level": level, "random_state": random_state, "pass_at": pass_at})
+    return compare_held(held, request, region=region)
+
+
+def compare_held(
+    held: dict[str, QuestionValues],
+    request: Request,
+    *,
+    region: Region = None,
+    notes: tuple[str, ...] = (),
+    source: dict[str, Any] | None = None,
+) -> Comparisons:
+    """Compare models whose values are checked, and stand in one order."""
+    names = tuple(held)
+    evaluations = {name: evaluation_of_values(one, request) for name, one in held.items()}
+    measure = held[names[0]].measure
+    margin = margins_of(region, [measure]).get(measure)
+    pairs, beside, tables = [], {}, []
+    for pair in combinations(names, 2):
+        outcome = _outcome(held, pair, request.level, margin)
+        comparison = conclude(
+            pair,
+            evaluations[pair[0]][measure],
+            evaluations[pair[1]][measure],
+            outcome,
+            level=request.level,
+            region=margin,
+            widest=held[pair[0]].width,
+        )
+        pairs.append(comparison)
+        table = _table(held, pair)
+        tables += [] if table is None else [table]
+        alternatives = [*outcome.alternatives, *_within(table, outcome, margin)]
+        if alternatives:
+            beside[measure, *pair] = tuple(alternatives)
+    adjusted = holm([math.nan if one.p_value is None else one.p_value for one in pairs])
+    result = Comparisons(
+        names=names,
+        n=held[names[0]].n,
+        level=request.level,
+        measure=measure,
+        evaluations=evaluations,
+        pairs=tuple(pairs),
+        adjusted=dict(zip([one.names for one in pairs], adjusted.tolist(), strict=True)),
+        beside=beside,
+        tables=tuple(tables),
+        omnibus=cochran_q(_matrix(held)) if tables and len(names) > 2 else None,
+        best=_chosen(held, evaluations, pairs, request),
+        notes=(*notes, *dict.fromkeys(note for one in evaluations.values() for note in one.notes)),
+        settings=_settings(held, request, region),
+        source=source or {},
+    )
+    return replace(result, verdict=tuple(verdict_of(result)))
+
+
+def _matrix(held: dict[str, QuestionValues]) -> Array:
+    return np.column_stack([one.values for one in held.values()])
+
+
+def _table(held: dict[str, QuestionValues], pair: tuple[str, str]) -> PairTable | None:
+    """Count who is right where; None of scores, of several samples and of groups."""
+    one, other = (held[name] for name in pair)
+    if not (one.is_binary and other.is_binary) or one.groups is not None:
+        return None
+    first, second = one.values > 0, other.values > 0
+    return PairTable(
+        names=pair,
+        both=int(np.count_nonzero(first & second)),
+        only_first=int(np.count_nonzero(first & ~second)),
+        only_second=int(np.count_nonzero(~first & second)),
+        neither=int(np.count_nonzero(~first & ~second)),
+    )
+
+
+def _outcome(
+    held: dict[str, QuestionValues], pair: tuple[str, str], level: float, region: float | None
+) -> TestOutcome:
+    table = _table(held, pair)
+    if table is not None:
+        plans = len(held) <= 2
+        return by_table(table, of_errors=False, level=level, region=region, plans=plans)
+    one = held[pair[0]]
+    apart = held[pair[1]].values - one.values
+    notes = () if apart.any() else (AGREE,)
+    if one.groups is not None:
+        values = ratio_values(sums_of_groups(one.groups, apart), sums_of_groups(one.groups, None))
+        spread = spread_of_groups(values.value, values.without, values.units, one.width)
+        value, units, method = values.value, values.groups, BY_GROUPS
+    else:
+        value, units, method = math.fsum(apart) / one.n, one.n, PAIRED_T
+        spread = paired_t(apart, one.width)
+    if spread.is_zero:
+        outcome = without_spread(value, units, width=one.width, method=method)
+        return replace(outcome, notes=notes or outcome.notes, interval_method=method)
+    return spread.outcome(value, method, notes)
+
+
+def paired_t(differences: Array, scale: float = 1.0) -> Spread:
+    r"""Give the standard error of a mean difference of questions, on n − 1 degrees of freedom.
+
+    .. math:: s^2 = \frac{1}{n (n - 1)} \sum_i (d_i - \bar d)^2
+    """
+    n = len(differences)
+    if n < 2:
+        return Spread(math.nan, 0.0, scale)
+    centered = differences - math.fsum(differences) / n
+    return Spread(math.sqrt(math.fsum(centered**2) / n / (n - 1)), n - 1.0, scale)
+
+
+def _within(
+    table: PairTable | None, outcome: TestOutcome, region: float | None
+) -> Iterator[AlternativeTest]:
+    if region is not None:
+        yield from within_region(table, outcome.ends_at, region, higher_is_better=True)
+
+
+def _chosen(
+    held: dict[str, QuestionValues],
+    evaluations: dict[str, Evaluation],
+    pairs: list[Comparison],
+    request: Request,
+) -> Chosen | None:
+    """Name the best model, and assess the choice on questions, or groups, that were not drawn."""
+    if len(held) < 2:
+        return None
+    measure = pairs[0].measure
+    own = {name: one[measure] for name, one in evaluations.items()}
+    best = max(own, key=lambda name: own[name].value)
+    table, first = _matrix(held), next(iter(held.values()))
+    units = np.arange(first.n) if first.groups is None else first.groups
+    number = int(units.max()) + 1
+    stream = zlib.crc32(b"best of " + measure.encode())
+    rng = np.random.default_rng([request.random_state or 0, stream])
+    of_winners = []
+    for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
+        drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
+        left = drawn == 0
+        if left.any():
+            inside = drawn @ table
+            of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
+    corrected = estimate_of_choices(
+        np.array(of_winners), measure, level=request.level, n=first.n, method="best_of"
+    )
+    return Chosen(
+        name=best,
+        own=own[best],
+        corrected=replace(corrected, target="this model"),
+        optimism=own[best].value - corrected.value,
+    )
+
+
+def _settings(held: dict[str, QuestionValues], request: Request, region: Region) -> dict[str, Any]:
+    first = next(iter(held.values()))
+    return {
+        "level": request.level,
+        "random_state": request.random_state,
+        "value_range": None if first.is_correct else first.value_range,
+        "pass_at": first.pass_at,
+        "groups": None if first.groups is None else int(first.groups.max()) + 1,
+        "region": region,
+    }
