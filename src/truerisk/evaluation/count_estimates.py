@@ -121,7 +121,7 @@ class CountEstimates:
     def _ratio_shortfall(self, label: int) -> tuple[Finding, ...]:
         """Say where the promise of a likelihood ratio is not kept, for few of a class."""
         cells = self.cells
-        positives = int(cells.rows @ cells.truth[:, label])
+        positives = int(cells.by_class(cells.rows)[1][label])
         rarer = min(positives, int(cells.rows.sum()) - positives)
         if rarer >= MIN_OF_A_RATIO or cells.judgements is not None:
             return ()
