@@ -22,6 +22,7 @@ NAMES = (
     "intervals_at_once",
     "ranks_at_scale",
     "files_at_scale",
+    "files_on_cluster",
     "text_vectors",
     "svm_on_text",
     "svm_on_tables",

@@ -37,6 +37,7 @@ from .estimation.svm.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.svm.leave_one_out import leave_one_out as leave_one_out
 from .estimation.svm.perturbation import Perturbed as Perturbed
 from .estimation.svm.perturbation import perturbation as perturbation
+from .estimation.svm.plug_in import plug_in_interval as plug_in_interval
 from .estimation.svm.rivals import rival_intervals as rival_intervals
 from .estimation.svm.selection import Selection as Selection
 from .estimation.svm.selection import select as select

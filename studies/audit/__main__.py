@@ -1,6 +1,7 @@
 """Measure, and write the pages: `python -m studies.audit NAME…`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from studies.audit import (
     learner_coverage,
     pages,
     perturbation,
+    perturbed_measures,
     planning,
     predictions,
     proportions,
@@ -105,6 +107,16 @@ def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterat
         rows += measured_rows
         yield cell.words
     write_ledger(perturbation.PerturbationCoverage, "perturbation", rows, LEDGERS)
+
+
+def _perturbed_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = perturbed_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in perturbed_measures.measure_all(samples=drawn, folder=resume):
+        rows += [replace(one, measure=one.measure.partition(" (")[0]) for one in batch]
+        shares = ", ".join(f"{one.measure} {one.coverage:.3f}" for one in batch)
+        yield f"{batch[0].problem}, n = {batch[0].n}: {shares}"
+    write_ledger(CoverageCell, "perturbed_measures", rows, LEDGERS)
 
 
 def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -227,6 +239,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refits": _refits,
     "refit_tests": _refit_tests,
     "perturbation": _perturbation,
+    "perturbed_measures": _perturbed_measures,
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
@@ -249,6 +262,7 @@ LASTS = {
     "refit_tests": "an hour",
     "learners": "several hours",
     "perturbation": "several hours",
+    "perturbed_measures": "15 minutes",
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
