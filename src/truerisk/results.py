@@ -469,7 +469,10 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
 
     @property
     def confusion(self) -> "tuple[tuple[str, ...], NDArray[Any]] | None":
-        """The labels and the K × K counts, rows truth; None where there is no such table."""
+        """The labels and the K × K counts, rows truth; None where there is no such table.
+
+        The counts of more than 2,048 classes are a sparse array of SciPy.
+        """
         cells = self.tallies
         if cells is None or not hasattr(cells, "confusion") or cells.multilabel:
             return None
@@ -508,9 +511,10 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
         return plain | {"confusion": self._plain_confusion()}
 
     def _plain_confusion(self) -> dict[str, Any] | None:
-        if self.confusion is None or len(self.confusion[0]) > LARGEST_CONFUSION:
+        confusion = self.confusion if len(self.labels) <= LARGEST_CONFUSION else None
+        if confusion is None:
             return None
-        labels, counts = self.confusion
+        labels, counts = confusion
         return {"labels": list(labels), "rows_are": "truth", "counts": as_plain(counts)}
 
 
