@@ -214,6 +214,9 @@ def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[
     for batch in guarantees.measure_guarantees(folder=resume, **drawn):
         cells += batch
         yield f"{batch[0].problem}, n = {batch[0].n}"
+    for batch in guarantees.measure_together(folder=resume, **drawn):
+        cells += batch
+        yield f"{batch[0].measure}: {batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
     after_choice: list[CoverageCell] = []
     for batch in guarantees.measure_intervals(folder=resume, **drawn):
