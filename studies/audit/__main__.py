@@ -9,6 +9,7 @@ import click
 
 from studies.audit import (
     bands,
+    choices,
     compression,
     curves,
     further_measures,
@@ -57,6 +58,15 @@ def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str
         if batch:
             yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
     write_ledger(CoverageCell, "holdout", rows, LEDGERS)
+
+
+def _choices(samples: int | None, **_: Any) -> Iterator[str]:
+    drawn = choices.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in choices.measure_all(samples=drawn):
+        rows += batch
+        yield f"{batch[0].problem}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "choices", rows, LEDGERS)
 
 
 def _further_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -204,6 +214,9 @@ def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[
     for batch in guarantees.measure_guarantees(folder=resume, **drawn):
         cells += batch
         yield f"{batch[0].problem}, n = {batch[0].n}"
+    for batch in guarantees.measure_together(folder=resume, **drawn):
+        cells += batch
+        yield f"{batch[0].measure}: {batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
     after_choice: list[CoverageCell] = []
     for batch in guarantees.measure_intervals(folder=resume, **drawn):
@@ -231,6 +244,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
     "holdout": _holdout,
+    "choices": _choices,
     "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
@@ -254,6 +268,7 @@ LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
     "holdout": "an hour",
+    "choices": "10 minutes",
     "further_measures": "5 minutes",
     "refits": "several hours",
     "refit_tests": "an hour",

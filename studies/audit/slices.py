@@ -170,7 +170,7 @@ def measure_all(*, samples: int = SAMPLES, folder: Path | None = None) -> Iterat
             checkpointed(
                 folder,
                 f"{_file_name(design)}-{start}",
-                {"words": design.words, "sizes": design.sizes, "samples": BLOCK},
+                {"words": design.words, "sizes": list(design.sizes), "samples": BLOCK},
                 lambda start=start, design=design: _block(design, start),  # type: ignore[misc]
             )
             for start in range(0, samples, BLOCK)
