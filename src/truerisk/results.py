@@ -169,6 +169,11 @@ class Reportable(Frozen):
         shown: str = import_module("truerisk.reporting.page").notebook_html(self)
         return shown
 
+    def _repr_markdown_(self) -> str:
+        """For notebooks and exports that show no HTML."""
+        shown: str = import_module("truerisk.reporting.render.formats").as_markdown(self)
+        return shown
+
 
 class MissingNameError(KeyError):
     """A name that a result does not hold; the message names the nearest ones."""
