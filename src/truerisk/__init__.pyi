@@ -87,6 +87,10 @@ from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.from_scores import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
+from .reporting.displays import CalibrationDisplay as CalibrationDisplay
+from .reporting.displays import ConfusionMatrixDisplay as ConfusionMatrixDisplay
+from .reporting.displays import PrecisionRecallDisplay as PrecisionRecallDisplay
+from .reporting.displays import RocCurveDisplay as RocCurveDisplay
 from .reporting.page import Report as Report
 from .reporting.page import report_on as report_on
 from .reporting.page import save_report as save_report
