@@ -9,6 +9,7 @@ import click
 
 from studies.audit import (
     bands,
+    choices,
     compression,
     curves,
     further_measures,
@@ -26,6 +27,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    slices,
     values,
     xi_alpha,
 )
@@ -57,6 +59,15 @@ def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str
         if batch:
             yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
     write_ledger(CoverageCell, "holdout", rows, LEDGERS)
+
+
+def _choices(samples: int | None, **_: Any) -> Iterator[str]:
+    drawn = choices.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in choices.measure_all(samples=drawn):
+        rows += batch
+        yield f"{batch[0].problem}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "choices", rows, LEDGERS)
 
 
 def _further_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -226,6 +237,15 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
+def _slices(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = slices.SAMPLES if samples is None else samples
+    rows = []
+    for row in slices.measure_all(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.design}: {row.worse:.3f} called worse"
+    write_ledger(slices.SliceShare, "slices", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -234,6 +254,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
     "holdout": _holdout,
+    "choices": _choices,
     "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
@@ -250,6 +271,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
+    "slices": _slices,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -257,6 +279,7 @@ LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
     "holdout": "an hour",
+    "choices": "10 minutes",
     "further_measures": "5 minutes",
     "refits": "several hours",
     "refit_tests": "an hour",
@@ -273,6 +296,7 @@ LASTS = {
     "xi_alpha": "20 minutes",
     "compression": "10 minutes",
     "curves": "20 minutes",
+    "slices": "an hour",
     "pages": "2 seconds",
 }
 

@@ -17,9 +17,9 @@ from studies.audit.coverage_cells import HELD_OUT, CoverageCell
 from truerisk.aliases import Array, Flags
 from truerisk.results import Interval
 
-SAMPLES = 150
+SAMPLES = 100
 LEVEL = 0.95
-MANY = 400_000
+MANY = 200_000
 MEASURES = ("roc_auc", "average_precision", "best_f1")
 MODULES = ("choice", "joined")
 
