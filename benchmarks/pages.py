@@ -27,6 +27,8 @@ NAMES = (
     "svm_on_text",
     "svm_on_tables",
     "svm_leave_one_out",
+    "leave_one_out_sizes",
+    "kernel_svm_sizes",
     "leave_one_out_sets",
     "leave_one_out_reuters",
     "svm_selection",

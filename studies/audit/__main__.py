@@ -27,6 +27,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    slices,
     values,
     xi_alpha,
 )
@@ -236,6 +237,15 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
+def _slices(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = slices.SAMPLES if samples is None else samples
+    rows = []
+    for row in slices.measure_all(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.design}: {row.worse:.3f} called worse"
+    write_ledger(slices.SliceShare, "slices", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -261,6 +271,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
+    "slices": _slices,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -285,6 +296,7 @@ LASTS = {
     "xi_alpha": "20 minutes",
     "compression": "10 minutes",
     "curves": "20 minutes",
+    "slices": "an hour",
     "pages": "2 seconds",
 }
 

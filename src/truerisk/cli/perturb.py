@@ -96,7 +96,7 @@ def perturb(data: Path, **options: Any) -> None:
     \b
     truerisk perturb data.csv --target y
     truerisk perturb data.csv --model rbf_svm --rivals --seed 1
-    truerisk perturb data.csv --model naive_bayes --measure f1_macro
+    truerisk perturb data.csv --model tree --measure f1_macro
     truerisk perturb data.csv --target y --without age --without sex --region 0.01
 
     Two SVMs are compared by `truerisk estimate --model A --against B --test perturbation`.
