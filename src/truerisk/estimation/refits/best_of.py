@@ -81,8 +81,8 @@ def after_choice(corrected: Estimate, own: Estimate) -> Estimate:
     """Give the corrected value the winner's own interval, stretched to where the choice moves it.
 
     From the low end of one to the high end of the other, of the interval and the same moved by the
-    correction.  In trials it covered the error of the chosen model .965 to 1, quantiles of the
-    repeated choices, a tenth longer, .935 to .99.
+    correction.  On six held-out problems it covered the error of the chosen model .96 to .983, the
+    quantiles of the repeated choices, a tenth longer, .953 at least.
     """
     if own.interval is None or not np.isfinite([corrected.value, own.value]).all():
         return corrected
