@@ -83,6 +83,7 @@ from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution
 from .measures.curves import cost as cost
+from .measures.curves import det as det
 from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.from_scores import document_precision as document_precision
