@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label
+from truerisk.reporting.render.figures import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 BLUE, VERMILION, GREY = FIGURE["first"], FIGURE["second"], FIGURE["soft"]
 
 
-def draw_curve(curve: Any, ax: "Axes") -> "Axes":
+def draw_curve(curve: Any, ax: "Axes | None") -> "Axes":
     """Draw a curve or a band, by its kind, and return the axes."""
+    ax = axes_or_new(ax)
     DRAWINGS[curve.kind](curve, ax)
     return ax
 
