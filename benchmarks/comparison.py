@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
+from scipy.stats import rankdata
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    confusion_matrix,
+    f1_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 from statsmodels.stats.contingency_tables import mcnemar
 
 from benchmarks.perturbation import fastest, seconds
@@ -99,6 +109,63 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
     Problem.of(1000).compared([])  # loads what is loaded once
     for n in (1000, 2000) if quick else (10**4, 10**6):
         yield from beside(Problem.of(n))
+    yield from goals((1000, 2000) if quick else (10**4, 10**5, 10**6))
+
+
+def goals(sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
+    """Time whole comparisons beside the expert's few measures, and fit how they grow."""
+    taken: dict[str, list[float]] = {}
+    for n in sizes:
+        problem = Problem.of(n)
+        rng = np.random.default_rng(4)
+        five = [problem.scores[0] + 0.3 * rng.standard_normal(n) for _ in range(5)]
+        works: dict[str, Callable[[], object]] = {
+            "two models with scores": partial(problem.compared, []),
+            "two models, no scores": partial(compare, problem.truth, *problem.calls),
+            "the choice by AUC": partial(problem.compared, ["roc_auc"]),
+            "by hand": partial(by_hand, problem),
+        }
+        if n == sizes[-1]:
+            works["five models with scores"] = partial(
+                compare, problem.truth, *((one > 1).astype(int) for one in five), scores=five
+            )
+        best = fastest(works, patience=PATIENCE)
+        for work in works:
+            if work == "by hand":
+                continue
+            taken.setdefault(work, []).append(best[work])
+            name = f"DeLong, average precision, five measures by hand (goal: {GOALS[work]})"
+            yield (work, f"{n:,}", *against(best[work], name, best["by hand"]), "–", "–")
+    for work, times in taken.items():
+        if len(times) > 1:
+            exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+            listed = ", ".join(f"{n:,}" for n in sizes)
+            yield (f"growth of: {work}", listed, *("–",) * 3, f"exponent {exponent:.2f}", "–", "–")
+
+
+GOALS = {
+    "two models with scores": "0.4, 0.5 and 1.0 s",
+    "two models, no scores": "0.1 s at 1,000,000",
+    "the choice by AUC": "none",
+    "five models with scores": "3 s",
+}
+
+
+def by_hand(problem: Problem) -> None:
+    """Compare as an expert would, by SciPy's ranks and scikit-learn's measures."""
+    truth = problem.truth.astype(bool)
+    placed = []
+    for score in problem.scores:
+        every, own, others = (rankdata(one) for one in (score, score[truth], score[~truth]))
+        of_positives = (every[truth] - own) / len(others)
+        placed.append((of_positives, 1 - (every[~truth] - others) / len(own)))
+        average_precision_score(truth, score)
+    for side in zip(*placed, strict=True):
+        np.cov(*side)
+    for calls in problem.calls:
+        for one in (accuracy_score, precision_score, recall_score, f1_score, matthews_corrcoef):
+            one(truth, calls)
+    mcnemar_of_statsmodels(problem)
 
 
 def beside(problem: Problem) -> Iterator[tuple[str, ...]]:

@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design
+from truerisk.estimation.refits.methods import METHODS, Design, make_plan
 from truerisk.svm.linear import LinearSVM
 
 TITLE = "All measures with intervals by cross-validation, beside cross_validate for one metric"
@@ -116,8 +119,8 @@ class Problem:
     def splits(self) -> list[tuple[Any, Any]]:
         """Give the folds that `ours` draws."""
         examples = Examples.of(self.X, self.y)
-        design, rng = Design(folds=FOLDS, repeats=self.repeats), np.random.default_rng([SEED, 0])
-        plan = METHODS["cross_validation"].plan(examples, design, rng)
+        design = Design(folds=FOLDS, repeats=self.repeats)
+        plan = make_plan(METHODS["cross_validation"], examples, design, SEED)
         return [plan.train_and_test(at) for at in range(len(plan))]
 
 
@@ -128,6 +131,10 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
         small.ours(GaussianNB(), n_jobs=2)  # loads what is loaded once
         yield from beside(small, NothingToTrain(), goal=None)
         yield from beside(small, GaussianNB(), goal=None)
+        for problem in tables(quick=quick):
+            for model in CHEAP:
+                yield from beside(problem, model, two_workers=not quick)
+            yield from own_machine(problem)
         if quick:
             yield from beside(small, LinearSVC(), goal=None, two_workers=True)
             yield from own_machine(small)
@@ -138,6 +145,22 @@ def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
             yield from beside(problem, LinearSVC())
             yield from own_machine(problem)
     yield from memory(10_000, 100)
+
+
+CHEAP = (
+    GaussianNB(),
+    LogisticRegression(max_iter=1000),
+    KNeighborsClassifier(),
+    DecisionTreeClassifier(random_state=0),
+    RandomForestClassifier(n_estimators=20, random_state=0),
+)
+
+
+def tables(*, quick: bool) -> Iterator[Problem]:
+    """Generate tables of the sizes that people work on most."""
+    for n, d in ((1000, 20), (4600, 57))[: 1 if quick else 2]:
+        X, y = make_classification(n, d, n_informative=d // 2, flip_y=0.1, random_state=3)
+        yield Problem("generated", X, y, repeats=5)
 
 
 def large() -> Iterator[Problem]:

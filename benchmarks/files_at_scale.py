@@ -111,8 +111,8 @@ def batch(rng: np.random.Generator, n: int) -> pa.Table:
     )
 
 
-def parquet(folder: Path, n: int) -> tuple[Path, int]:
-    path, rng = folder / "predictions.parquet", np.random.default_rng(0)
+def parquet(folder: Path, n: int, seed: int = 0) -> tuple[Path, int]:
+    path, rng = folder / "predictions.parquet", np.random.default_rng(seed)
     with pq.ParquetWriter(path, batch(rng, 1).schema, write_page_checksum=True) as writer:
         for start in range(0, n, 10**6):
             writer.write_table(batch(rng, min(10**6, n - start)))

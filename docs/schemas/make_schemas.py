@@ -15,6 +15,7 @@ from typing import Any
 from truerisk.comparison.datasets.over_datasets import OverDatasets
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.comparisons import Comparisons
+from truerisk.comparison.predictions.sliced import ComparedSlice
 from truerisk.estimation.audit import Audit
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
 from truerisk.estimation.curves.results import LearningCurve
@@ -105,6 +106,7 @@ ADDED: dict[type, Schema] = {
     Comparisons: {
         "evaluations": {"type": "object", "additionalProperties": ESTIMATES},
         "pairs": {"type": "array", "items": {"$ref": "#/$defs/Comparison"}},
+        "slices": {"type": "array", "items": {"$ref": "#/$defs/ComparedSlice"}},
     },
     CorpusEvaluation: {
         "documents": {"type": "number"},
@@ -129,6 +131,8 @@ def schema_of(kind: type) -> Schema:
     if kind in (Comparisons, CorpusEvaluation):
         _refer(Estimate, definitions)
         _refer(Comparison, definitions)
+    if kind is Comparisons:
+        _refer(ComparedSlice, definitions)
     if kind is Evaluation:
         _refer(SliceTest, definitions)
     name = f"truerisk/{kind.kind}/{kind.schema_version}"  # type: ignore[attr-defined]

@@ -37,6 +37,7 @@ from .estimation.svm.leave_one_out import LeaveOneOut as LeaveOneOut
 from .estimation.svm.leave_one_out import leave_one_out as leave_one_out
 from .estimation.svm.perturbation import Perturbed as Perturbed
 from .estimation.svm.perturbation import perturbation as perturbation
+from .estimation.svm.plug_in import plug_in_interval as plug_in_interval
 from .estimation.svm.rivals import rival_intervals as rival_intervals
 from .estimation.svm.selection import Selection as Selection
 from .estimation.svm.selection import select as select
@@ -86,6 +87,10 @@ from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.from_scores import document_precision as document_precision
 from .measures.registry import MEASURES as MEASURES
+from .reporting.displays import CalibrationDisplay as CalibrationDisplay
+from .reporting.displays import ConfusionMatrixDisplay as ConfusionMatrixDisplay
+from .reporting.displays import PrecisionRecallDisplay as PrecisionRecallDisplay
+from .reporting.displays import RocCurveDisplay as RocCurveDisplay
 from .reporting.page import Report as Report
 from .reporting.page import report_on as report_on
 from .reporting.page import save_report as save_report

@@ -169,6 +169,11 @@ class Reportable(Frozen):
         shown: str = import_module("truerisk.reporting.page").notebook_html(self)
         return shown
 
+    def _repr_markdown_(self) -> str:
+        """For notebooks and exports that show no HTML."""
+        shown: str = import_module("truerisk.reporting.render.formats").as_markdown(self)
+        return shown
+
 
 class MissingNameError(KeyError):
     """A name that a result does not hold; the message names the nearest ones."""
@@ -464,7 +469,10 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
 
     @property
     def confusion(self) -> "tuple[tuple[str, ...], NDArray[Any]] | None":
-        """The labels and the K × K counts, rows truth; None where there is no such table."""
+        """The labels and the K × K counts, rows truth; None where there is no such table.
+
+        The counts of more than 2,048 classes are a sparse array of SciPy.
+        """
         cells = self.tallies
         if cells is None or not hasattr(cells, "confusion") or cells.multilabel:
             return None
@@ -503,9 +511,10 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
         return plain | {"confusion": self._plain_confusion()}
 
     def _plain_confusion(self) -> dict[str, Any] | None:
-        if self.confusion is None or len(self.confusion[0]) > LARGEST_CONFUSION:
+        confusion = self.confusion if len(self.labels) <= LARGEST_CONFUSION else None
+        if confusion is None:
             return None
-        labels, counts = self.confusion
+        labels, counts = confusion
         return {"labels": list(labels), "rows_are": "truth", "counts": as_plain(counts)}
 
 

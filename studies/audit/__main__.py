@@ -1,6 +1,7 @@
 """Measure, and write the pages: `python -m studies.audit NAME…`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from studies.audit import (
     bands,
+    choices,
     compression,
     curves,
     further_measures,
@@ -17,6 +19,7 @@ from studies.audit import (
     learner_coverage,
     pages,
     perturbation,
+    perturbed_measures,
     planning,
     predictions,
     proportions,
@@ -24,6 +27,7 @@ from studies.audit import (
     refits,
     sentences,
     sizes,
+    slices,
     values,
     xi_alpha,
 )
@@ -55,6 +59,15 @@ def _holdout(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str
         if batch:
             yield f"{batch[0].problem}, n = {batch[0].n}, {batch[0].level:g}"
     write_ledger(CoverageCell, "holdout", rows, LEDGERS)
+
+
+def _choices(samples: int | None, **_: Any) -> Iterator[str]:
+    drawn = choices.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in choices.measure_all(samples=drawn):
+        rows += batch
+        yield f"{batch[0].problem}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "choices", rows, LEDGERS)
 
 
 def _further_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -105,6 +118,16 @@ def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterat
         rows += measured_rows
         yield cell.words
     write_ledger(perturbation.PerturbationCoverage, "perturbation", rows, LEDGERS)
+
+
+def _perturbed_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = perturbed_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in perturbed_measures.measure_all(samples=drawn, folder=resume):
+        rows += [replace(one, measure=one.measure.partition(" (")[0]) for one in batch]
+        shares = ", ".join(f"{one.measure} {one.coverage:.3f}" for one in batch)
+        yield f"{batch[0].problem}, n = {batch[0].n}: {shares}"
+    write_ledger(CoverageCell, "perturbed_measures", rows, LEDGERS)
 
 
 def _tests(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -192,6 +215,9 @@ def _guarantees(samples: int | None, resume: Path | None, **_: Any) -> Iterator[
     for batch in guarantees.measure_guarantees(folder=resume, **drawn):
         cells += batch
         yield f"{batch[0].problem}, n = {batch[0].n}"
+    for batch in guarantees.measure_together(folder=resume, **drawn):
+        cells += batch
+        yield f"{batch[0].measure}: {batch[0].problem}, n = {batch[0].n}"
     write_ledger(CoverageCell, "guarantees", cells, LEDGERS)
     after_choice: list[CoverageCell] = []
     for batch in guarantees.measure_intervals(folder=resume, **drawn):
@@ -211,6 +237,15 @@ def _curves(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "curves", rows, LEDGERS)
 
 
+def _slices(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = slices.SAMPLES if samples is None else samples
+    rows = []
+    for row in slices.measure_all(samples=drawn, folder=resume):
+        rows.append(row)
+        yield f"{row.design}: {row.worse:.3f} called worse"
+    write_ledger(slices.SliceShare, "slices", rows, LEDGERS)
+
+
 def _pages(**_: Any) -> Iterator[str]:
     yield from (str(path) for path in pages.write_pages(LEDGERS))
 
@@ -219,11 +254,13 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "proportions": _proportions,
     "predictions": _predictions,
     "holdout": _holdout,
+    "choices": _choices,
     "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
     "refit_tests": _refit_tests,
     "perturbation": _perturbation,
+    "perturbed_measures": _perturbed_measures,
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
@@ -234,6 +271,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "compression": _compression,
     "guarantees": _guarantees,
     "curves": _curves,
+    "slices": _slices,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -241,11 +279,13 @@ LASTS = {
     "proportions": "5 seconds",
     "predictions": "15 minutes",
     "holdout": "an hour",
+    "choices": "10 minutes",
     "further_measures": "5 minutes",
     "refits": "several hours",
     "refit_tests": "an hour",
     "learners": "several hours",
     "perturbation": "several hours",
+    "perturbed_measures": "15 minutes",
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
@@ -256,6 +296,7 @@ LASTS = {
     "xi_alpha": "20 minutes",
     "compression": "10 minutes",
     "curves": "20 minutes",
+    "slices": "an hour",
     "pages": "2 seconds",
 }
 

@@ -1,19 +1,20 @@
 """Coverage of intervals at another prior, of weighted κ, partial areas and areas of pairs.
 
-One form of each was tried; the problems were drawn after it was written.  The truth of scores is
+One form of each was tried, and the problems were drawn after it was written; but the breakeven
+point at a prior had a second one, after .86 on these.  The truth of scores is
 that of many rows; of tables it is computed from the shares of the population.
 """
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from studies.audit.coverage_cells import CoverageCell
+from studies.audit.coverage_cells import CHOSEN_ON, CoverageCell
 from studies.audit.holdout import MANY, Measured, Problem, measure_problem
 from truerisk.aliases import Array
 from truerisk.evaluation import evaluate, evaluate_counts
@@ -225,4 +226,7 @@ def measure_all(
                 problem, n, LEVEL, samples=samples, folder=folder, study="further_measures"
             )
             if rows:
-                yield rows
+                yield [
+                    replace(row, role=CHOSEN_ON) if row.measure == "breakeven_point" else row
+                    for row in rows
+                ]

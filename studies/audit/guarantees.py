@@ -29,7 +29,7 @@ from scipy.special import expit
 
 from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
-from truerisk import evaluate_counts, rank, read_table
+from truerisk import best_threshold, evaluate_counts, rank, read_table
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.best_threshold import PROMISES
 from truerisk.intervals.binomial import clopper_pearson
@@ -47,7 +47,11 @@ from truerisk.measures.thresholds import optimal_threshold, sweep
 from truerisk.tallies.cells import BinaryCounts
 
 LEVEL = 0.95
-SAMPLES, INTERVAL_SAMPLES = 2000, 400
+SAMPLES, INTERVAL_SAMPLES, TOGETHER_SAMPLES = 2000, 400, 1000
+TOGETHER = {
+    ("negative_predictive_value",): "fixed_sequence",
+    ("recall", "precision"): "order_statistic and fixed_sequence",
+}
 SIZES, INTERVAL_SIZES = (200, 1000, 5000), (60, 200, 1000)
 POPULATION = 200_000
 LARGEST_TABLE = 100_000  # rows of a real population
@@ -107,6 +111,20 @@ class Population:
         """The precision that is promised: that of the threshold which finds half."""
         at = int(np.searchsorted(self.found, self.found[-1] / 2))
         return min(round(float(self.found[at] / at), 2), MAX_PRECISION)
+
+    @cached_property
+    def promised(self) -> dict[str, float]:
+        """What is promised by `best_threshold`: a recall, this precision, and what it leaves."""
+        at = int(np.searchsorted(self.found, 0.8 * self.found[-1]))
+        below = len(self.score) - at
+        missed = float(self.found[-1] - self.found[at])
+        value = round(min(1 - missed / below, MAX_PRECISION), 2)
+        low = max(round(self.precision - 0.2, 2), 0.05)
+        return {"negative_predictive_value": value, "recall": 0.5, "precision": low}
+
+    def bounds(self, names: tuple[str, ...]) -> str:
+        """Write the bounds that are promised."""
+        return " and ".join(f"{self.promised[name]:g}" for name in names)
 
     @cached_property
     def evidence(self) -> "Population":
@@ -365,6 +383,49 @@ def _guarantee_cells(population: Population, n: int, arrays: Arrays) -> Iterator
                 rival=rival, rival_coverage=float(others[:, 1].mean()),
                 rival_width=float(1 - others[:, 2].mean()),
             )  # fmt: skip
+
+
+def measure_together(
+    samples: int = TOGETHER_SAMPLES, folder: Path | None = None
+) -> Iterator[list[CoverageCell]]:
+    """Measure the guarantee of the negative predictive value, and two guarantees at once.
+
+    By `tr.best_threshold` itself, on the held-out populations; what is not promised is kept.
+    """
+    for population in populations():
+        for n in SIZES[:2] if population.role == HELD_OUT else ():
+            arrays = _checkpoint(_together_trials, population, n, samples, folder)
+            yield [
+                CoverageCell(
+                    study="guarantees", problem=population.name, role=population.role,
+                    design=f"bound {population.bounds(names)}", n=n,
+                    measure=" and ".join(names), method=method, level=LEVEL,
+                    target="this model", samples=samples, undefined=0,
+                    coverage=float(arrays[names[0]][:, 1].mean()),
+                    width=float(1 - arrays[names[0]][:, 0].mean()),
+                )
+                for names, method in TOGETHER.items()
+            ]  # fmt: skip
+
+
+def _together_trials(population: Population, n: int, samples: int) -> Arrays:
+    """Give for each sample whether a threshold is promised, and whether it keeps all."""
+    rng = np.random.default_rng([3, n, zlib.crc32(population.name.encode())])
+    outcomes: dict[str, list[tuple[bool, bool]]] = {names[0]: [] for names in TOGETHER}
+    for _ in range(samples):
+        ranking = rank(*population.draw(n, rng))
+        for names in TOGETHER:
+            wanted = {name: population.promised[name] for name in names}
+            best = best_threshold(ranking, guarantee=wanted, level=LEVEL)
+            if not math.isfinite(best.at):
+                outcomes[names[0]].append((False, True))
+                continue
+            at = population.counts(np.array([best.at]))
+            counts = BinaryCounts(*(float(at[key][0]) for key in ("tp", "fp", "fn", "tn")))
+            values = [float(find_measure(name).value(counts)) for name in names]
+            kept = all(v >= b - 1e-12 for v, b in zip(values, wanted.values(), strict=True))
+            outcomes[names[0]].append((True, kept))
+    return {key: np.array(results, dtype=np.float64) for key, results in outcomes.items()}
 
 
 def measure_intervals(

@@ -162,6 +162,14 @@ STUDIES = {
         "`tr.estimate` is the better choice.",
         by_design=True,
     ),
+    "perturbed_measures": Study(
+        "The plug-in variance, other measures and learners",
+        PERTURBATION,
+        "`perturbation_plug_in` is the variance of equations (7) and (14), about the "
+        "cross-validated error; the others are `tr.perturbation(measure=…)` by 100 weightings, "
+        "several classes one against the rest.",
+        by_design=True,
+    ),
     "planning": Study("Planned sizes", TESTS, "`tr.sample_size` keeps its word.", bound=True),
     "guarantees": Study(
         "Guarantees",

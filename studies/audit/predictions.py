@@ -11,15 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from studies.audit.coverage_cells import CHOSEN_ON, CoverageCell
+from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk.checks import check_whole_number
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.results import Evaluation
+from truerisk.intervals.measured_coverage import NO_PROMISE
+from truerisk.results import Evaluation, has_code
 
 FRESH_EXAMPLES = 1_000_000  # from which the truth of measures without a formula is taken
 LARGE_TABLE = 10**12  # a table this large has the shares of the population
 SIZES = (50, 200, 1000)
 SAMPLES = 1000
+BETAS = (2.0,)
+# Of these the tables below are held out; other studies have the rest.
+COUNTED = (
+    "matthews_correlation", "cohen_kappa", "gmean", "youden", "f2", "e2",
+    "negative_predictive_value", "positive_likelihood_ratio", "negative_likelihood_ratio",
+)  # fmt: skip
 
 
 class Population(Protocol):
@@ -28,6 +35,10 @@ class Population(Protocol):
     @property
     def name(self) -> str:
         """What sets it apart."""
+
+    @property
+    def role(self) -> str:
+        """Whether intervals were chosen on it."""
 
     def truth(self) -> dict[str, float]:
         """Give the true value of every measure."""
@@ -43,6 +54,7 @@ class ScoredPopulation:
     prevalence: float
     distance: float
     threshold: float
+    role: str = CHOSEN_ON
 
     @property
     def name(self) -> str:
@@ -91,6 +103,7 @@ class TablePopulation:
     name: str
     shares: tuple[tuple[float, ...], ...]
     measures: tuple[str, ...] | None = None
+    role: str = CHOSEN_ON
 
     @cached_property
     def _table(self) -> NDArray[np.float64]:
@@ -100,14 +113,14 @@ class TablePopulation:
     def truth(self) -> dict[str, float]:
         """Evaluate a table so large that it is the population."""
         table = np.rint(self._table * LARGE_TABLE).astype(np.int64)
-        evaluation = evaluate_counts(table, random_state=0, measures=self.measures)
+        evaluation = evaluate_counts(table, random_state=0, measures=self.measures, betas=BETAS)
         return {name: estimate.value for name, estimate in evaluation.items()}
 
     def evaluation(self, n: int, rng: np.random.Generator) -> Evaluation:
         """Draw n examples and evaluate them, as a user would."""
         drawn = rng.multinomial(n, self._table.ravel()).reshape(self._table.shape)
         seed = int(rng.integers(2**32))
-        return evaluate_counts(drawn, random_state=seed, measures=self.measures)
+        return evaluate_counts(drawn, random_state=seed, measures=self.measures, betas=BETAS)
 
 
 POPULATIONS: tuple[Population, ...] = (
@@ -119,6 +132,17 @@ POPULATIONS: tuple[Population, ...] = (
     TablePopulation(
         "four classes, one of them rare",
         ((60, 2, 1, 1), (3, 20, 1, 1), (1, 1, 6, 1), (0.5, 0.5, 0, 1)),
+    ),
+    *(
+        TablePopulation(name, shares, COUNTED, HELD_OUT)
+        for name, shares in (
+            ("two classes, one in five positive", ((13, 7), (12, 68))),
+            ("two classes, hardly better than chance", ((22, 18), (27, 33))),
+            ("two classes, nearly perfect", ((40, 2), (1, 57))),
+            ("two classes, one in thirty positive", ((24, 8), (68, 900))),
+            ("two classes, all but never called positive", ((5, 17), (2, 76))),
+            ("two classes, mostly positive", ((70, 6), (9, 15))),
+        )
     ),
 )
 
@@ -148,18 +172,19 @@ def simulate_coverage(
         if not intervals or math.isnan(value):
             continue
         hits = sum(interval.covers(value) for interval in intervals)
+        silent = sum(has_code(one.notes, "not_kept_at_this_size") for one in estimates)
         finite = [interval.width for interval in intervals if math.isfinite(interval.width)]
         methods = Counter(interval.method for interval in intervals)
         yield CoverageCell(
             study="predictions",
             problem=population.name,
-            role=CHOSEN_ON,
+            role=population.role,
             design="",
             n=n,
             measure=measure,
             method=methods.most_common(1)[0][0],
             level=intervals[0].level,
-            target="this model",
+            target=NO_PROMISE if silent > len(estimates) / 2 else "this model",
             samples=len(intervals),
             undefined=samples - len(intervals),
             coverage=hits / len(intervals),

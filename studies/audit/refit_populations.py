@@ -1,7 +1,8 @@
 """Populations for the audit of intervals from refits: tables, of which samples are drawn.
 
 A sample is drawn with replacement, and the truth of a model is its value on the whole table: the
-table *is* the population, and the truth is exact.  None of these was used to choose the rule.  Real
+table *is* the population, and the truth is exact.  None of these was used to choose the rule, but
+for those in `CHOSEN_ON`, where the edges of log loss and average precision were looked for.  Real
 tables are read from the folder `TRUERISK_DATA`; features are standardized once, over the table.
 """
 
@@ -26,10 +27,11 @@ SEED = 20_261
 
 @dataclass(frozen=True)
 class Population:
-    """The rows of a population, standardized, and the class of each, from 0."""
+    """The rows of a population, standardized, the class of each, from 0, and its group if any."""
 
     X: Array
     y: Indices
+    groups: Indices | None = None
 
     @property
     def classes(self) -> int:
@@ -41,13 +43,16 @@ class Population:
 def population(name: str) -> Population:
     """Make or read a population by its name."""
     rng = np.random.default_rng([SEED, len(name), *name.encode()])
-    if name in SYNTHETIC:
-        X, y = SYNTHETIC[name](rng)
+    groups = None
+    if name in GROUPED:
+        X, y, groups = GROUPED[name](rng)
+    elif name in SYNTHETIC or name in CHOSEN_ON:
+        X, y = {**SYNTHETIC, **CHOSEN_ON}[name](rng)
     else:
         X, y = _read(name, rng)
     scale = X.std(axis=0)
     X = (X - X.mean(axis=0))[:, scale > 0] / scale[scale > 0]
-    return Population(np.ascontiguousarray(X), y.astype(np.intp))
+    return Population(np.ascontiguousarray(X), y.astype(np.intp), groups)
 
 
 def _read(name: str, rng: np.random.Generator) -> tuple[Array, Indices]:
@@ -130,4 +135,78 @@ SYNTHETIC: dict[str, Callable[[np.random.Generator], tuple[Array, Indices]]] = {
     "rings": _rings,
     "three classes": _several(3, 4, 0.8),
     "ten classes": _several(10, 8, 1.1),
+}
+
+
+def _outliers(rng: np.random.Generator) -> tuple[Array, Indices]:
+    """Four shifted features; three rows in a hundred are six times as far out."""
+    y = (rng.random(MAX_ROWS) < 0.5).astype(np.intp)
+    scale = np.where(rng.random(MAX_ROWS) < 0.03, 6.0, 1.0)
+    return rng.normal(size=(MAX_ROWS, 4)) * scale[:, None] + y[:, None] * [1.5, 1, 0.5, 0], y
+
+
+def _skewed(share: float, shift: float) -> Callable[..., tuple[Array, Indices]]:
+    """Log-normal features, four of them, two of which are larger for the positive class."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Indices]:
+        y = (rng.random(MAX_ROWS) < share).astype(np.intp)
+        return np.exp(rng.normal(size=(MAX_ROWS, 4)) + shift * y[:, None] * [1, 1, 0, 0]), y
+
+    return draw
+
+
+def _copies(rng: np.random.Generator) -> tuple[Array, Indices]:
+    """Three features, each four times with a little noise: naive Bayes is far too sure."""
+    y = (rng.random(MAX_ROWS) < 0.5).astype(np.intp)
+    X = rng.normal(size=(MAX_ROWS, 3)) + y[:, None] * [1.2, 0.8, 0]
+    return np.tile(X, 4) + rng.normal(scale=0.3, size=(MAX_ROWS, 12)), y
+
+
+def _tails(degrees: float, spread: float) -> Callable[..., tuple[Array, Indices]]:
+    """Five features with Student's t; the positive class has another spread and is shifted."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Indices]:
+        y = (rng.random(MAX_ROWS) < 0.4).astype(np.intp)
+        X = rng.standard_t(degrees, size=(MAX_ROWS, 5)) * np.where(y, spread, 1.0)[:, None]
+        return X + y[:, None] * [1.5, 1.0, 0.5, 0, 0], y
+
+    return draw
+
+
+def _bursts(rng: np.random.Generator) -> tuple[Array, Indices]:
+    """Well apart in two gamma features of shape one half; two in a hundred labels are wrong."""
+    y = (rng.random(MAX_ROWS) < 0.6).astype(np.intp)
+    X = rng.gamma(0.5, size=(MAX_ROWS, 4)) + y[:, None] * [2.0, 1.0, 0, 0]
+    return X, (y ^ (rng.random(MAX_ROWS) < 0.02)).astype(np.intp)
+
+
+CHOSEN_ON: dict[str, Callable[[np.random.Generator], tuple[Array, Indices]]] = {
+    "far outliers": _outliers,
+    "log-normal features": _skewed(0.5, 1.5),
+    "rare log-normal": _skewed(0.1, 2.0),
+    "copied features": _copies,
+    "tails of t with 3 degrees": _tails(3.0, 1.0),
+    "tails of t with 2 degrees, unequal": _tails(2.0, 2.5),
+    "unequal spread": _tails(30.0, 3.0),
+    "bursts": _bursts,
+}
+
+
+def _in_groups(*, of_a_label: bool) -> Callable[..., tuple[Array, Indices, Indices]]:
+    """Make groups of one to sixty rows, ten on the average, whose features are shifted together."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Indices, Indices]:
+        sizes = np.minimum(np.ceil(rng.lognormal(1.9, 0.8, size=400)), 60).astype(np.intp)
+        group = np.repeat(np.arange(len(sizes)), sizes)
+        share = rng.beta(0.3, 0.4, len(sizes)) if of_a_label else np.full(len(sizes), 0.4)
+        y = (rng.random(len(group)) < share[group]).astype(np.intp)
+        X = rng.normal(size=(len(group), 4)) + rng.normal(scale=0.7, size=(len(sizes), 4))[group]
+        return X + y[:, None] * [1.4, 0.8, 0, 0], y, group
+
+    return draw
+
+
+GROUPED: dict[str, Callable[[np.random.Generator], tuple[Array, Indices, Indices]]] = {
+    "shifted groups": _in_groups(of_a_label=False),
+    "groups of a label": _in_groups(of_a_label=True),
 }

@@ -1,9 +1,9 @@
 """How often the default intervals of `tr.estimate` cover, on populations they were not chosen on.
 
-For each sample: 5 × 10 folds, one model per fold and one on the whole sample.  The votes and scores
-of the folds go through the code of `tr.estimate`; the truth is the value of the last model on the
-population.  The interval of accuracy is the mirror of that of the error rate.  The rival is the
-corrected t of the same refits.
+For each sample: 5 × 10 folds, or others, one model per fold and one on the whole sample.  The votes
+and scores of the folds go through the code of `tr.estimate`; the truth is the value of the last
+model on the population.  The interval of accuracy is the mirror of that of the error rate.  The
+rival is the corrected t of the same refits.
 
 Linear discriminants and naive Bayes are fitted here in closed form, which takes a tenth of the
 time; `tests/studies/audit/test_refits.py` checks that `tr.estimate` gives the same intervals.
@@ -13,8 +13,9 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,16 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from studies.audit.checkpoints import Arrays, checkpointed
-from studies.audit.coverage_cells import HELD_OUT, CoverageCell
+from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
+from studies.audit.refit_populations import CHOSEN_ON as TO_CHOOSE
 from studies.audit.refit_populations import population
 from truerisk.aliases import Array, Indices
+from truerisk.estimation.refits.best_of import (
+    after_choice,
+    cell_shares,
+    estimate_of_choices,
+    repeated_choices,
+)
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import summarise
 from truerisk.estimation.refits.methods import find_method
@@ -47,7 +55,9 @@ from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import share_below
 
 FOLDS, REPEATS, LEVEL, SAMPLES = 10, 5, 0.95, 300
-DESIGN, TARGET, RIVAL = "5 × 10 folds", "this model", "corrected_t"
+TARGET, RIVAL, OLD_CHOICE = "this model", "corrected_t", "bootstrap_out_of_bag"
+BEST_OF, CHOICES = "best of ten", 300
+OTHER_DESIGNS = ((1, 10), (3, 5), (5, 2), (5, 5), (10, 10))  # repetitions, folds
 MIN_OF_A_CLASS = 2  # a sample with fewer is drawn anew
 ABSENT = -1
 OF_TWO = (
@@ -115,29 +125,60 @@ LEARNERS: dict[str, Callable[[Array, Indices, int], Fitted]] = {
     "5 nearest neighbours": _of_library(lambda: KNeighborsClassifier(5, algorithm="brute")),
     "linear SVM": _of_library(lambda: SVC(kernel="linear")),
     "RBF SVM": _of_library(SVC),
-    "random forest": _of_library(lambda: RandomForestClassifier(25, random_state=0)),
-    "boosting": _of_library(lambda: GradientBoostingClassifier(n_estimators=25, random_state=0)),
+    "random forest": _of_library(lambda: RandomForestClassifier(10, random_state=0)),
+    "boosting": _of_library(
+        lambda: GradientBoostingClassifier(n_estimators=15, max_depth=2, random_state=0)
+    ),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A population, a sample size, a learner, and how many samples are drawn."""
+    """A population, a sample size, a learner, the refits, and how many samples are drawn.
+
+    With groups, so many of them are drawn whole, and n is what they have on the average.
+    """
 
     population: str
     n: int
     learner: str
     samples: int = SAMPLES
+    folds: int = FOLDS
+    repeats: int = REPEATS
+    groups: int = 0
+
+    @property
+    def design(self) -> str:
+        """Say how refits are made."""
+        return (
+            f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} × {self.folds} folds"
+        )
+
+    @property
+    def role(self) -> str:
+        """Say whether something was chosen on the population."""
+        return CHOSEN_ON if self.population in TO_CHOOSE else HELD_OUT
+
+    @property
+    def problem(self) -> str:
+        """Name population and learner, and the number of groups."""
+        groups = f", {self.groups} groups" if self.groups else ""
+        return f"{self.population}, {self.learner}{groups}"
 
     @property
     def words(self) -> str:
         """Name the cell."""
-        return f"{self.population}, n = {self.n}, {self.learner}"
+        return f"{self.problem}, n = {self.n}, {self.design}"
 
     @property
     def file_name(self) -> str:
         """Name the file of the cell, without its suffix."""
-        return re.sub(r"[^a-z0-9]+", "-", f"{self.population} {self.n} {self.learner}".lower())
+        words = f"{self.population} {self.n} {self.learner}"
+        if (self.folds, self.repeats) != (FOLDS, REPEATS):
+            words += f" {self.repeats}x{self.folds}"
+        if self.groups:
+            words += f" {self.groups} groups"
+        return re.sub(r"[^a-z0-9]+", "-", words.lower())
 
 
 def measures_of(classes: int) -> tuple[str, ...]:
@@ -145,24 +186,42 @@ def measures_of(classes: int) -> tuple[str, ...]:
     return OF_TWO if classes == 2 else OF_SEVERAL
 
 
-def draw(cell: Cell, at: int) -> tuple[Array, Indices]:
-    """Draw a sample with two examples of every class at least; all learners see the same."""
+def draw(cell: Cell, at: int) -> tuple[Array, Indices, Indices | None]:
+    """Draw a sample with two examples of every class at least; all learners see the same.
+
+    A group that is drawn twice counts as two: what is drawn is independent.
+    """
     own = population(cell.population)
     seed = zlib.crc32(cell.population.encode())
     for attempt in range(1000):
         rng = np.random.default_rng([seed, cell.n, at, attempt])
-        chosen = rng.integers(len(own.y), size=cell.n)
+        if own.groups is None:
+            chosen, groups = rng.integers(len(own.y), size=cell.n), None
+        else:
+            names = rng.integers(own.groups.max() + 1, size=cell.groups)
+            rows = [np.flatnonzero(own.groups == name) for name in names]
+            chosen = np.concatenate(rows)
+            groups = np.repeat(np.arange(cell.groups), [len(each) for each in rows])
         if np.bincount(own.y[chosen], minlength=own.classes).min() >= MIN_OF_A_CLASS:
             break
-    return own.X[chosen], own.y[chosen]
+    return own.X[chosen], own.y[chosen], groups
 
 
-def collected_of(cell: Cell, X: Array, y: Indices, at: int) -> tuple[CollectedVotes, Request]:
+def collected_of(
+    cell: Cell, X: Array, y: Indices, at: int, groups: Indices | None = None
+) -> tuple[CollectedVotes, Request]:
     """Refit on the folds that `tr.estimate` makes of `random_state=at`."""
     classes = int(y.max()) + 1
-    examples = Examples.of(X, y)
+    examples = Examples.of(X, y, groups)
     rng = np.random.default_rng([at, 0])
-    plan = repeated_folds(examples.codes, FOLDS, REPEATS, rng, allow_small_classes=True)
+    plan = repeated_folds(
+        examples.codes,
+        cell.folds,
+        cell.repeats,
+        rng,
+        allow_small_classes=True,
+        groups=examples.groups,
+    )
     collected = CollectedVotes(examples, plan)
     collected.gather(_outcomes(cell.learner, X, y, classes, plan))
     request = Request(
@@ -207,6 +266,12 @@ def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estim
         else counted.of_label(examples.labels.index(examples.pos_label))
     )
     names = measures_of(len(examples.labels))
+    if collected.plan.repetitions == 1:
+        return {
+            name: (one.value, one.interval)
+            for name, one in votes.evaluation().items()
+            if name in names and one.interval is not None
+        }
     found = {
         one.measure: (one.value, one.interval)
         for one in (*counted.overall(), *one_vs_rest)
@@ -285,7 +350,7 @@ def _average_precision(score: Array, is_positive: NDArray[np.bool_]) -> float:
 RANKED = {"roc_auc": _area, "average_precision": _average_precision}
 
 
-def rival_of(measure: str, collected: CollectedVotes) -> tuple[float, float]:
+def rival_of(measure: str, collected: CollectedVotes, folds: int = FOLDS) -> tuple[float, float]:
     """Give the ends of the corrected t over the values of the folds; NaN where a fold has none."""
     examples = collected.examples
     classes = len(examples.labels)
@@ -304,7 +369,7 @@ def rival_of(measure: str, collected: CollectedVotes) -> tuple[float, float]:
         values = np.array([_value_of_fold(base, examples.codes[test], one) for test, one in parts])
     if not np.isfinite(values).all():
         return np.nan, np.nan
-    interval = summarise(values.tolist(), measure=base, folds=FOLDS, level=LEVEL).interval
+    interval = summarise(values.tolist(), measure=base, folds=folds, level=LEVEL).interval
     return (np.nan, np.nan) if interval is None else (interval.low, interval.high)
 
 
@@ -317,18 +382,67 @@ def _value_of_fold(base: str, y: Indices, score: Array) -> float:
     return RANKED[base](score, y == 1)
 
 
+def run_best_of(cell: Cell) -> Arrays:
+    """Give truth, ends and rival's ends of the best of ten learners, by error rate.
+
+    Linear discriminants and naive Bayes on all features and on four halves of them.  The truth is
+    the error of the one that is chosen; the rival the quantiles of the repeated choices.
+    """
+    own = population(cell.population)
+    rng = np.random.default_rng([7, own.X.shape[1]])
+    d = own.X.shape[1]
+    sets = [np.arange(d), *(rng.choice(d, -(-d // 2), replace=False) for _ in range(4))]
+    names = ("value", "truth", "low", "high", "rival_low", "rival_high")
+    arrays: Arrays = {name: np.full((1, cell.samples), np.nan) for name in names}
+    for at in range(cell.samples):
+        X, y, groups = draw(cell, at)
+        each, shares, truths = [], [], []
+        for learner, columns in product(list(LEARNERS)[:2], sets):
+            one = replace(cell, learner=learner)
+            collected, request = collected_of(one, X[:, columns], y, at, groups)
+            request = replace(request, measures=("error_rate",))
+            each.append(next(CountEstimates(collected.votes.cells(), request).overall()))
+            shares.append(cell_shares(y, collected.votes.called, own.classes))
+            scores, _ = LEARNERS[learner](X[:, columns], y, own.classes)(own.X[:, columns])
+            truths.append(float(np.mean(scores.argmax(axis=1) != own.y)))
+        wrong = 1 - np.eye(own.classes).ravel()
+
+        def errors(weights: Array, shares: list[Array] = shares, wrong: Array = wrong) -> Array:
+            tallied = [weights @ one @ wrong for one in shares]
+            return np.asarray(np.stack(tallied) / weights.sum(axis=1))
+
+        chosen = repeated_choices(
+            errors,
+            len(y),
+            higher_is_better=False,
+            replicates=CHOICES,
+            rng=np.random.default_rng([at, 1]),
+        )
+        old = estimate_of_choices(chosen, "error_rate", level=LEVEL, n=len(y), method="best_of")
+        winner = int(np.argmin([one.value for one in each]))
+        new = after_choice(old, each[winner])
+        ends = [(e.interval.low, e.interval.high) for e in (new, old) if e.interval is not None]
+        row = (new.value, truths[winner], *ends[0], *ends[1])
+        for name, value in zip(names, row, strict=True):
+            arrays[name][0, at] = value
+    arrays["method"] = np.array([str(new.interval and new.interval.method)])
+    return arrays
+
+
 def run_cell(cell: Cell) -> Arrays:
     """Give truth, ends and rival's ends, measures × samples; and the number of each method."""
+    if cell.learner == BEST_OF:
+        return run_best_of(cell)
     own = population(cell.population)
     measures = measures_of(own.classes)
     shape = (len(measures), cell.samples)
     names = ("value", "truth", "low", "high", "rival_low", "rival_high", "together")
     arrays: Arrays = {name: np.full(shape, np.nan) for name in names}
-    methods = Counter[str]()
+    methods = [Counter[str]() for _ in measures]
     with config_context(assume_finite=True, skip_parameter_validation=True):
         for at in range(cell.samples):
-            X, y = draw(cell, at)
-            collected, request = collected_of(cell, X, y, at)
+            X, y, groups = draw(cell, at)
+            collected, request = collected_of(cell, X, y, at, groups)
             found = estimates_of(collected, request)
             model = LEARNERS[cell.learner](X, y, own.classes)
             scores, probabilities = model(own.X)
@@ -339,19 +453,22 @@ def run_cell(cell: Cell) -> Arrays:
                 value, interval = found.get(measure, (np.nan, None))
                 if interval is None or not np.isfinite(value):
                     continue
-                methods[interval.method] += 1
+                methods[row][interval.method] += 1
                 arrays["value"][row, at] = value
                 arrays["low"][row, at], arrays["high"][row, at] = interval.low, interval.high
                 arrays["together"][row, at] = getattr(interval, "lengthening", np.nan)
-                ends = rival_of(measure, collected)
+                ends = rival_of(measure, collected, cell.folds)
                 arrays["rival_low"][row, at], arrays["rival_high"][row, at] = ends
-    arrays["method"] = np.array([methods.most_common(1)[0][0]])
+    arrays["method"] = np.array([one.most_common(1)[0][0] if one else "" for one in methods])
     return arrays
 
 
 def rows_of(cell: Cell, arrays: Mapping[str, NDArray[Any]]) -> Iterator[CoverageCell]:
     """Give one row per measure that is defined in some sample."""
-    for row, measure in enumerate(measures_of(population(cell.population).classes)):
+    best_of = cell.learner == BEST_OF
+    measures = ("error_rate",) if best_of else measures_of(population(cell.population).classes)
+    methods = np.broadcast_to(arrays["method"], len(measures)).tolist()
+    for row, measure in enumerate(measures):
         truth, low, high = (arrays[name][row] for name in ("truth", "low", "high"))
         other_low, other_high = arrays["rival_low"][row], arrays["rival_high"][row]
         there = np.isfinite(truth) & np.isfinite(low)
@@ -360,19 +477,19 @@ def rows_of(cell: Cell, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Coverage
             continue
         yield CoverageCell(
             study="refits",
-            problem=f"{cell.population}, {cell.learner}",
-            role=HELD_OUT,
-            design=DESIGN,
+            problem=cell.problem,
+            role=cell.role,
+            design=cell.design,
             n=cell.n,
             measure=measure,
-            method=str(arrays["method"][0]),
+            method=methods[row],
             level=LEVEL,
             target=TARGET,
             samples=int(there.sum()),
             undefined=int((~there).sum()),
             coverage=_share(low, high, truth, there),
             width=float((high - low)[there].mean()),
-            rival=RIVAL if both.any() else "",
+            rival=(OLD_CHOICE if best_of else RIVAL) if both.any() else "",
             rival_coverage=_share(other_low, other_high, truth, both),
             rival_width=float((other_high - other_low)[both].mean()) if both.any() else np.nan,
         )
@@ -382,10 +499,6 @@ def _share(low: Array, high: Array, truth: Array, which: NDArray[np.bool_]) -> f
     if not which.any():
         return np.nan
     return float(np.mean((low[which] <= truth[which]) & (truth[which] <= high[which])))
-
-
-def _cells(population_name: str, *pairs: tuple[int, str]) -> list[Cell]:
-    return [Cell(population=population_name, n=n, learner=learner) for n, learner in pairs]
 
 
 def all_cells(samples: int = SAMPLES) -> list[Cell]:
@@ -413,7 +526,35 @@ def all_cells(samples: int = SAMPLES) -> list[Cell]:
         ("ten classes", 1000, lda), ("exclusive or", 300, tree), ("ringnorm", 150, boosting),
         ("image", 150, forest), ("heavy tails", 150, boosting), ("rare positives", 200, forest),
     ]  # fmt: skip
-    return [Cell(population=name, n=n, learner=one, samples=samples) for name, n, one in cells]
+    held_out = [Cell(population=name, n=n, learner=one, samples=samples) for name, n, one in cells]
+    others = [
+        Cell(population=name, n=n, learner=one, samples=samples, repeats=repeats, folds=folds)
+        for repeats, folds in OTHER_DESIGNS
+        for name, n, one in (
+            ("exclusive or", 250, lda), ("rare positives", 300, bayes), ("twonorm", 50, lda),
+            ("covtype_binary", 200, lda), ("three classes", 150, lda), ("banana", 100, tree),
+        )
+    ]  # fmt: skip
+    grouped = [
+        Cell(population=name, n=10 * groups, learner=one, samples=samples, groups=groups, **design)
+        for design in ({}, {"repeats": 3, "folds": 5})
+        for name in ("shifted groups", "groups of a label")
+        for groups in (20, 40)
+        for one in ((lda, bayes, stump3) if not design else (lda,))
+    ]
+    to_choose = [
+        Cell(population=name, n=n, learner=bayes, samples=samples)
+        for n in (50, 100, 300)
+        for name in TO_CHOOSE
+    ]
+    best_of = [
+        Cell(population=name, n=n, learner=BEST_OF, samples=samples)
+        for name, n in (
+            ("rings", 60), ("label noise", 50), ("label noise", 200), ("heavy tails", 100),
+            ("three classes", 100), ("rare positives", 150),
+        )
+    ]  # fmt: skip
+    return [*held_out, *others, *grouped, *best_of, *to_choose]
 
 
 def measure_cells(
@@ -421,6 +562,11 @@ def measure_cells(
 ) -> Iterator[tuple[Cell, list[CoverageCell]]]:
     """Give the rows of one cell after another; what is in the folder is not run again."""
     for cell in cells:
-        settings = {"samples": cell.samples, "folds": FOLDS, "repeats": REPEATS, "level": LEVEL}
+        settings = {
+            "samples": cell.samples,
+            "folds": cell.folds,
+            "repeats": cell.repeats,
+            "level": LEVEL,
+        }
         arrays = checkpointed(folder, cell.file_name, settings, partial(run_cell, cell))
         yield cell, list(rows_of(cell, arrays))

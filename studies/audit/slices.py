@@ -170,7 +170,7 @@ def measure_all(*, samples: int = SAMPLES, folder: Path | None = None) -> Iterat
             checkpointed(
                 folder,
                 f"{_file_name(design)}-{start}",
-                {"words": design.words, "sizes": design.sizes, "samples": BLOCK},
+                {"words": design.words, "sizes": list(design.sizes), "samples": BLOCK},
                 lambda start=start, design=design: _block(design, start),  # type: ignore[misc]
             )
             for start in range(0, samples, BLOCK)
@@ -199,7 +199,7 @@ def _block(design: Design, start: int) -> Arrays:
 def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
     drawn = design.draw(design, rng)
     plain = not design.weighted and not design.groups
-    found = quick_tests(drawn) if plain else tests_of(drawn)
+    found = quick_tests(drawn) if plain else outcomes_of(drawn)
     worse_name = f"slice={WORSE}" if design.shift else ""
     raw = [p_value for _, p_value, _ in found]
     adjusted, listing = holm(raw), benjamini_hochberg(raw)
@@ -220,7 +220,7 @@ def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
     }
 
 
-def tests_of(drawn: dict[str, Any]) -> list[Test]:
+def outcomes_of(drawn: dict[str, Any]) -> list[Test]:
     """Give slice, p-value and difference of every test, as `tr.evaluate` has them."""
     evaluation = tr.evaluate(**drawn, random_state=0)
     return [

@@ -39,6 +39,7 @@ FEW = ("--folds", "2", "--repeats", "1", "--seed", "1")
 PAGES = {
     "score": ("score", "scored.csv", "--probabilities", "--costs", "fp=1,fn=5", "--seed", "1"),
     "score classes": ("score", "classes.csv", "--seed", "1"),
+    "score slices": ("score", "sliced.csv", "--by", "region", "--by", "age", "--seed", "1"),
     "score undefined": ("score", "undefined.csv"),
     "compare": ("compare", "old.csv", "new.csv", "--region", "0.02", "--seed", "1"),
     "compare three": (
@@ -179,6 +180,11 @@ def files(tmp_path_factory):
     score = rng.beta(1 + 3 * truth, 4 - 2 * truth).round(3)
     rows = (f"{y:d},{s >= 0.5:d},{s}" for y, s in zip(truth, score, strict=True))
     write("scored.csv", "y_true,y_pred,score", *rows)
+    rows = (
+        f"{y:d},{s >= 0.5:d},{s},{('north', 'south', 'a region with a name')[at % 5 % 3]},{at % 67}"
+        for at, (y, s) in enumerate(zip(truth, score, strict=True))
+    )
+    write("sliced.csv", "y_true,y_pred,score,region,age", *rows)
     names = np.array(["grain", "crude oil", "a category with quite a long name", "tin"])
     drawn = rng.choice(4, size=160, p=[0.6, 0.25, 0.1, 0.05])
     called = np.where(rng.random(160) < 0.75, drawn, rng.choice(4, size=160))

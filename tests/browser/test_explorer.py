@@ -389,3 +389,54 @@ def test_with_scripts_off_a_sentence_says_so(opened, browser, tmp_path):
         assert not browser.find_element("css selector", ".explorer-body").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_a_slice_shows_what_the_library_gives_of_it(browser, tmp_path):
+    truth, score = ordinary(300)
+    side = np.where(np.arange(300) % 3 == 0, "u", "v")
+    evaluation = scored(truth, score, by={"side": side})
+    page = page_of(tmp_path / "page.html", evaluation)
+    browser.get(page.as_uri())
+    for at, name in enumerate(("u", "v"), start=1):
+        inside = side == name
+        states = [{"t": t, "w": w, "s": at} for t in (0.2, 0.51, 0.9) for w in (0.0, 0.1)]
+        for state, shown in zip(states, visit(browser, *states), strict=True):
+            expected = library(truth[inside], score[inside], state)
+            for measure in ("recall", "precision", "accuracy", "f1"):
+                words = written(expected[measure])
+                assert shown["measures"][measure] == [words.value, words.interval]
+            assert shown["cells"]["all"] == count(int(inside.sum()))
+            assert f"Only side={name}" in shown["words"]
+    whole = visit(browser, {"t": 0.5})[0]
+    assert whole["cells"]["all"] == "300"
+    assert "Only" not in whole["words"]
+
+
+def test_the_table_of_slices_leads_to_the_explorer(browser, tmp_path):
+    truth, score = ordinary(300)
+    side = np.where(np.arange(300) % 3 == 0, "u", "v")
+    path = tmp_path / "page.html"
+    scored(truth, score, by={"side": side}).report().save(path)
+    browser.get(f"{path.as_uri()}#t=0.7")
+    chosen = browser.execute_script(
+        """
+        const link = [...document.querySelectorAll("a[data-slice]")].find(
+          (one) => one.textContent === "side=v");
+        link.click();
+        const panel = document.querySelector(".explorer-panel");
+        return [panel.querySelector("select").value,
+                panel.querySelector('[data-control="t"]').value,
+                panel.querySelector('[data-cell="all"]').textContent];
+        """
+    )
+    assert chosen == ["2", "0.7", "200"]
+    sorted_names = browser.execute_script(
+        """
+        const table = document.querySelector("table.slices");
+        const head = [...table.tHead.rows[0].cells].find(
+          (one) => one.textContent.startsWith("Examples"));
+        head.querySelector("button").click();
+        return [...table.tBodies[0].rows].map((row) => row.cells[0].textContent.trim());
+        """
+    )
+    assert sorted_names == ["All", "side=u", "side=v"]

@@ -167,3 +167,15 @@ def test_help_shows_an_example(run):
     text = run("compare", "--help").stdout
     assert "truerisk compare old.csv new.csv" in text
     assert "--fail-unless" in text
+
+
+def test_answers_without_labels_are_compared_in_tiers(run, tmp_path):
+    logs = []
+    for name, share in {"a": 95, "b": 93, "c": 40}.items():
+        logs.append(tmp_path / f"{name}.jsonl")
+        lines = [{"id": at, "m": {"ok": at < share}} for at in range(100)]
+        logs[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ended = run("compare", *logs, "--correct", "m.ok", "--tiers", "--seed", "1")
+    assert ended.exit_code == 0
+    assert "The best is one of a, b, with 95 % confidence." in " ".join(ended.stdout.split())
+    assert re.search(r"c +0\.400 +\[0\.303, 0\.503\] +2", ended.stdout)

@@ -60,7 +60,7 @@ def test_a_page_and_pictures_are_written(data, tmp_path) -> None:
     shown = run(data, "--html", page, "--figures", folder).stdout
     assert shown.endswith(f"The page is in {page}\n2 figures are in {folder}\n")
     text = page.read_text(encoding="utf-8")
-    assert "How often is this SVM wrong?" in text
+    assert "How often is this model wrong?" in text
     assert hashlib.sha256(data.read_bytes()).hexdigest() in text
     assert ">seed<" in text
     assert sorted(path.name for path in folder.iterdir()) == ["intervals.svg", "weightings.svg"]
@@ -98,12 +98,12 @@ def test_what_a_feature_adds_is_told(data) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--model", "tree"], "`model` must be LinearSVM"),
+        (["--model", "knn"], "`model` must take sample_weight"),
         (["--without", "c"], "c"),
         (["--without", "a", "--without", "b"], "At least one column must be left"),
         (["--target", "nowhere"], "nowhere"),
     ],
-    ids=["a tree", "an unknown column", "no column left", "an unknown target"],
+    ids=["no weights", "an unknown column", "no column left", "an unknown target"],
 )
 def test_what_cannot_be_done_ends_with_3(data, arguments, words) -> None:
     result = run(data, *arguments)

@@ -285,3 +285,11 @@ def test_piped_output_keeps_to_columns(run, predictions, monkeypatch):
     assert 80 < width() <= 132
     monkeypatch.setenv("COLUMNS", "none")
     assert width() <= 80
+
+
+def test_scores_of_answers_have_a_stated_range(run, tmp_path):
+    path = tmp_path / "judged.csv"
+    path.write_text("mark\n" + "7\n9\n" * 20)
+    ended = run("score", path, "--value", "mark", "--range", "1", "10", "--json")
+    assert json.loads(ended.stdout)["estimates"]["mean_value"]["value"] == 8
+    assert run("score", path, "--correct", "mark", "--range", "1", "10").exit_code == 2

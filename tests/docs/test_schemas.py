@@ -86,6 +86,7 @@ def results(tmp_path_factory):
         tr.compare_models("tree", "majority", X, Y, **few),
         tr.compare_models("tree", "majority", X, Y, measures=["error_rate", "f1"], **few),
         tr.compare(Y, called, 1 - called, Y, pos_label=1, random_state=1),
+        tr.compare(Y, called, 1 - called, by=np.arange(60) % 3, random_state=1),
         tr.compare_over_datasets(scores, names=["a", "b", "c"]),
         tr.learning_curve(tr.LinearSVM(), X, Y, sizes=[10, 20, 30, 40], repeats=2, random_state=1),
         tr.best_of({"a": "tree", "b": "majority"}, X, Y, replicates=100, **few),

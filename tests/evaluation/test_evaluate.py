@@ -10,6 +10,7 @@ from sklearn import metrics
 
 import truerisk as tr
 from truerisk.errors import InputError
+from truerisk.results import has_code
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(300) < 0.3
@@ -443,3 +444,12 @@ def test_an_answer_that_is_refused_needs_no_score_column():
     found = tr.evaluate(truth, called, y_score=BOTH, labels=["0", "1"], reject="?", random_state=1)
     assert found["rejection_rate"].value == np.mean(called == "?")
     assert found["roc_auc"].value == pytest.approx(metrics.roc_auc_score(Y, CHANCE))
+
+
+def test_a_likelihood_ratio_of_few_positives_makes_no_promise():
+    names = ["negative_likelihood_ratio", "recall"]
+    for positives, silent in ((4, True), (5, False)):
+        truth = np.repeat([1, 0], [positives, 40])
+        found = tr.evaluate(truth, np.roll(truth, 1), measures=names)
+        assert has_code(found["negative_likelihood_ratio"].notes, "not_kept_at_this_size") is silent
+        assert not has_code(found["recall"].notes, "not_kept_at_this_size")

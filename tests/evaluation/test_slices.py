@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 import truerisk as tr
+from studies.audit.ledger import DOCS, read_ledger
+from studies.audit.slices import DESIGNS, SliceShare, outcomes_of, quick_tests
 from truerisk.errors import InputError
 from truerisk.intervals.group_jackknife import difference_spread
 from truerisk.intervals.student import student_cdf
@@ -238,6 +240,26 @@ def test_rows_dropped_for_a_missing_value_leave_their_slice(tmp_path):
         tmp_path / "a.csv", options=tr.ReadingOptions(missing="drop"), by="side"
     )
     assert {name: one.n for name, one in result.slices.items()} == {"side=a": 30, "side=b": 30}
+
+
+def test_what_is_quoted_is_what_was_measured(evaluation):
+    shares = [row.worse for row in read_ledger(SliceShare, "slices") if math.isnan(row.named)]
+    quoted = f"{100 * min(shares):.0f} to {100 * max(shares):.1f} %"
+    assert any(quoted in note for note in evaluation.notes if has_code([note], "slices_measured"))
+    page = (DOCS / "slices.md").read_text(encoding="utf-8")
+    for row in read_ledger(SliceShare, "slices"):
+        if math.isnan(row.named):
+            assert f"| {row.samples:,} | {100 * row.worse:.2g} % |" in page or (
+                f"| {row.samples:,} | {100 * row.worse:.1f} % |" in page
+            )
+
+
+@pytest.mark.parametrize("design", DESIGNS[:3], ids=lambda one: one.words)
+def test_the_study_tests_what_the_library_tests(design):
+    drawn = design.draw(design, np.random.default_rng(5))
+    quick, own = quick_tests(drawn), outcomes_of(drawn)
+    assert [one[0] for one in quick] == [one[0] for one in own]
+    assert [one[1] for one in quick] == pytest.approx([one[1] for one in own], nan_ok=True)
 
 
 def test_rows_metrics_and_json(evaluation):

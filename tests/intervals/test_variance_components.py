@@ -110,11 +110,12 @@ def test_the_forms_of_a_share(value, variance, form, expected):
 
 
 def test_the_form_of_a_loss_without_a_largest_value():
-    # k = L² / V = 25, the ends L / k = .02 times quantiles
-    low, high = mean_loss_ends(0.5, 0.01, level=0.9)
-    assert (low, high) == pytest.approx((gamma.ppf(0.05, 25) * 0.02, gamma.ppf(0.95, 26) * 0.02))
-    assert mean_loss_ends(0.0, 0.0, level=0.95) == (0.0, math.inf)
-    small = mean_loss_ends(0.5e-12, 1e-26, level=0.9)  # the same in other units
+    # shape L²/V = 25 and scale V/L = .02; above, L + 3w = .65 and V + 18w² = .055
+    low, high = mean_loss_ends(0.5, 0.01, 0.05, level=0.9)
+    above = gamma.ppf(0.95, 0.65**2 / 0.055) * 0.055 / 0.65
+    assert (low, high) == pytest.approx((gamma.ppf(0.05, 25) * 0.02, above))
+    assert mean_loss_ends(0.0, 0.0, 0.0, level=0.95) == (0.0, math.inf)
+    small = mean_loss_ends(0.5e-12, 1e-26, 0.05e-12, level=0.9)  # the same in other units
     assert small == pytest.approx((low * 1e-12, high * 1e-12), rel=1e-9)
 
 

@@ -3,7 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.tallies.placements import area_influence, average_precision_influence, share_below
+from truerisk.tallies.placements import (
+    area_influence,
+    average_precision_influence,
+    share_below,
+    top_negative,
+)
 
 columns = st.lists(st.integers(0, 5), min_size=1, max_size=20)
 
@@ -34,3 +39,20 @@ def test_influences_by_hand():
     scores, positive = np.array([3.0, 2.0, 1.0]), np.array([True, False, True])
     expected = [5 / 12, -1 / 3, -1 / 12]
     assert average_precision_influence(scores, positive) == pytest.approx(expected)
+
+
+def test_a_negative_at_the_very_top_takes_what_a_small_part_of_one_takes():
+    rng = np.random.default_rng(3)
+    score, positive = rng.normal(size=40), rng.random(40) < 0.4
+    part = 1e-6
+    score_with = np.append(score, 9.0)
+    weight = np.append(np.ones(40), part)
+
+    def precision(scores, flags, weights):
+        order = np.argsort(-scores)
+        hits = weights[order] * flags[order]
+        return float(hits @ (np.cumsum(hits) / np.cumsum(weights[order])) / hits.sum())
+
+    before = precision(score, positive, np.ones(40))
+    after = precision(score_with, np.append(positive, False), weight)
+    assert (before - after) / part == pytest.approx(top_negative(score, positive), rel=1e-4)

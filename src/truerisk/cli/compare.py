@@ -9,6 +9,7 @@ import click
 from truerisk.cli import FINDING
 from truerisk.cli.options import (
     FILE,
+    by_option,
     evaluation_from,
     evaluation_options,
     option_with_default,
@@ -66,6 +67,7 @@ BETTER, NOT_WORSE = "better", "not-worse"
     default="tango",
     help="Interval of the difference of error rates; mover: of areas, with groups.",
 )
+@by_option
 @click.option(
     "--tiers", is_flag=True, help="Print which models cannot be told from the best, not each pair."
 )
@@ -92,6 +94,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     truerisk compare a.csv b.csv c.csv --id example --join inner
     truerisk compare runs/*.jsonl --correct exact_match --tiers
     truerisk compare all.csv --prediction old --prediction new
+    truerisk compare old.csv new.csv --by region
     """
     check = options.pop("fail_unless")
     region = _region(options.pop("region"))
@@ -123,6 +126,7 @@ def _compare(
             options=strictness,
             pass_at=options["pass_at"],
             **settings,
+            by=options["by"],
             progress=progress,
         )
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, option_with_default, seed_option
+from truerisk.cli.options import (
+    FILE,
+    level_option,
+    option_with_default,
+    positive_option,
+    seed_option,
+)
 from truerisk.cli.output import (
     check_outputs,
     console,
@@ -36,6 +42,7 @@ FORMS = {
     "percentile": "perturbation: percentile",
     "normal": "perturbation: normal",
     "effective_size": "perturbation: effective size",
+    "plug_in": "plug-in variance",
 }
 ABOUT = {"this model": "this model", "the learner at this sample size": "the learner"}
 
@@ -61,9 +68,15 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
     help="Losses that are perturbed.",
 )  # fmt: skip
 @click.option(
-    "--interval", type=click.Choice(["effective_size", "percentile", "normal"]), default=None,
+    "--interval",
+    type=click.Choice(["effective_size", "percentile", "normal", "plug_in"]), default=None,
     help="Form of the interval; effective_size if absent, normal with --without.",
 )  # fmt: skip
+@option_with_default(
+    "--measure", default="error_rate", metavar="NAME",
+    help="Any measure of labels or of a ranking, as f1, roc_auc or f1_macro.",
+)  # fmt: skip
+@positive_option
 @option_with_default("--replicates", type=click.IntRange(100), default=1000, help="Weightings.")
 @option_with_default("--folds", type=click.IntRange(2), default=5, help="Folds.")
 @level_option
@@ -74,14 +87,16 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 @page_options
 @quiet_option
 def perturb(data: Path, **options: Any) -> None:
-    """Refit an SVM on DATA under random weights, and give its error with an interval.
+    """Refit a model on DATA under random weights, and give its error with an interval.
 
-    DATA holds examples of two classes: CSV, Parquet, JSON lines or svmlight.  With --without the
-    question is what the named features add to all the others.
+    DATA is CSV, Parquet, JSON lines or svmlight.  SVMs and logistic regression are solved as
+    batches, other learners trained one by one.  With --without, the question is what the named
+    features add to all the others, by SVMs of two classes.
 
     \b
     truerisk perturb data.csv --target y
     truerisk perturb data.csv --model rbf_svm --rivals --seed 1
+    truerisk perturb data.csv --model tree --measure f1_macro
     truerisk perturb data.csv --target y --without age --without sex --region 0.01
 
     Two SVMs are compared by `truerisk estimate --model A --against B --test perturbation`.
@@ -90,6 +105,9 @@ def perturb(data: Path, **options: Any) -> None:
         raise click.UsageError("--rivals: not with --without, which compares two SVMs.")
     if options["region"] is not None and not options["without"]:
         raise click.UsageError("--region: needs --without.")
+    other = options["measure"] != "error_rate"
+    if other and (options["without"] or options["rivals"]):
+        raise click.UsageError("--measure: not with --without or --rivals, which are of the error.")
     check_outputs(options, [data])
     table = table_from(data, options)
     if options["rivals"] and table.groups is not None:
@@ -104,6 +122,8 @@ def perturb(data: Path, **options: Any) -> None:
     }
     with Progress("Training", quiet=options["quiet"]) as progress:
         settings["progress"] = lambda done, total: progress(done, done, total)
+        if not options["without"]:
+            settings |= {name: options[name] for name in ("measure", "pos_label")}
         if options["without"]:
             comparison = _difference(data, table, options, settings)
         else:
@@ -195,10 +215,12 @@ def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:
+    from truerisk.measures.registry import title_of
     from truerisk.reporting.document import Table, heads
     from truerisk.reporting.render.terminal import print_table
     from truerisk.reporting.wording import interval_heading, written
 
-    columns = heads("Rule", "#Error rate", f"#{interval_heading(level)}", "Speaks of")
+    title = title_of(listed[0][1].measure)
+    columns = heads("Rule", f"#{title}", f"#{interval_heading(level)}", "Speaks of")
     rows = tuple((name, *written(one), ABOUT[one.target]) for name, one in listed)
     print_table(Table("Every rule on the same examples", columns, rows), console())

@@ -54,6 +54,7 @@ from truerisk.measures.registry import (
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
+RATIOS, MIN_OF_A_RATIO = {"positive_likelihood_ratio", "negative_likelihood_ratio"}, 5
 BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
 
 
@@ -112,7 +113,23 @@ class CountEstimates:
         if names is None:
             names = self._requested(self._binary_names(), (None,))
         for name in names:
-            yield self._estimate(find_measure(name), sample, binary_counts)
+            one = self._estimate(find_measure(name), sample, binary_counts)
+            if name in RATIOS:
+                one = replace(one, notes=(*one.notes, *self._ratio_shortfall(label)))
+            yield one
+
+    def _ratio_shortfall(self, label: int) -> tuple[Finding, ...]:
+        """Say where the promise of a likelihood ratio is not kept, for few of a class."""
+        cells = self.cells
+        positives = int(cells.by_class(cells.rows)[1][label])
+        rarer = min(positives, int(cells.rows.sum()) - positives)
+        if rarer >= MIN_OF_A_RATIO or cells.judgements is not None:
+            return ()
+        text = (
+            f"the promise is not kept at this size: with under {MIN_OF_A_RATIO} examples of a "
+            f"class (here {rarer}) a 95 % interval of a likelihood ratio was seen to cover 83 %"
+        )
+        return (Finding(text, code="not_kept_at_this_size"),)
 
     def _requested(
         self, usual: tuple[str, ...], averages: tuple[str | None, ...]

@@ -24,7 +24,13 @@ from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.inputs.predictions import Predictions
-from truerisk.intervals.choose import area_floor, refit_auc, stretched_interval
+from truerisk.intervals.choose import (
+    area_floor,
+    precision_floor,
+    refit_auc,
+    refit_average_precision,
+    stretched_interval,
+)
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.variance_components import (
     METHOD,
@@ -40,6 +46,7 @@ from truerisk.tallies.placements import (
     area_influence,
     average_precision_influence,
     share_below,
+    top_negative,
 )
 
 INFLUENCES = {"roc_auc": area_influence, "average_precision": average_precision_influence}
@@ -151,9 +158,10 @@ class RefitScores:
         sizes = np.bincount(self.truth, minlength=len(self.labels))
         own = np.array([sizes[self.labels.index(label)] for label in labels])
         rarer = np.minimum(own, len(self.truth) - own)
-        few, counted = few_of(self.n), float(self.n)
+        few, counted, event = few_of(self.n), float(self.n), 0.0
         if base in LOSSES:
             influence = self._lost(name)
+            event = self._largest_share(influence + value)
         else:
             shares = own / own.sum() if average == "weighted" else np.full(len(own), 1 / len(own))
             parts = zip(shares, labels, strict=True)
@@ -171,14 +179,33 @@ class RefitScores:
             level=self.request.level,
             measure_range=self._range_of(name),
             few=few,
+            event=event,
         )
-        if base != "roc_auc":
-            interval = question.interval()
-        else:
+        if base == "roc_auc":
             floors = [self._area_floor(*pair) for pair in zip(labels, own.tolist(), strict=True)]
             interval = refit_auc(question, float(shares**2 @ floors))
+        elif base == "average_precision":
+            floor = float(shares**2 @ [precision_floor(value, one) for one in own.tolist()])
+            tops = np.array([self._top_negative(label) for label in labels])
+            interval = refit_average_precision(question, floor, float(np.sqrt(shares**2 @ tops**2)))
+        else:
+            interval = question.interval()
         method = METHOD if self.groups is None else f"cluster_{METHOD}"
         return replace(interval, method=method)
+
+    def _largest_share(self, losses: Array) -> float:
+        """Give what one example, or group, adds to the mean loss, at most."""
+        scored = ~np.isnan(losses)
+        each = np.where(scored, losses, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
+        return (
+            float((each if self.groups is None else np.bincount(self.groups, each)).max()) / self.n
+        )
+
+    def _top_negative(self, label: str) -> float:
+        """Give what one more negative at the very top would take, on the average of the sheets."""
+        at = self.labels.index(label)
+        each = [top_negative(one.column(at), self.truth[one.examples] == at) for one in self.sheets]
+        return float(np.mean(each))
 
     def _area_floor(self, label: str, positives: int) -> float:
         area = float(np.mean(self.areas[label]))

@@ -1,5 +1,7 @@
 """Run one function on many items: in this process, in several, or on a cluster."""
 
+import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,8 @@ from truerisk.execution.processes import run_in_processes
 
 Progress = Callable[[int, int, int], None]
 Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result]]
+SHARED_SECONDS = 0.05  # so long tasks share one limit of threads
+_END = object()
 
 
 def run_each(
@@ -113,7 +117,24 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
 
 def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Iterator[Result]:
     one_thread, seen = OneThread(), read_only(shared)
-    for item in items:
+    left, done = iter(items), False
+    while not done:
+        # To limit the threads takes as long as a small task: short tasks share one limit, which is
+        # lifted before results are given away.  A module that a task loads may need its own.
+        results: list[Result] = []
+        failure: BaseException | None = None
+        began, modules = time.perf_counter(), len(sys.modules)
         with one_thread.held():
-            result = as_stored(task(seen, item))
-        yield result
+            while time.perf_counter() - began < SHARED_SECONDS and len(sys.modules) == modules:
+                item = next(left, _END)
+                if item is _END:
+                    done = True
+                    break
+                try:
+                    results.append(as_stored(task(seen, item)))
+                except BaseException as problem:  # noqa: BLE001  (raised after what is done)
+                    failure, done = problem, True
+                    break
+        yield from results
+        if failure is not None:
+            raise failure

@@ -4,19 +4,20 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from truerisk.checks import check_number
 from truerisk.errors import InputError
 from truerisk.measures.registry import base_measure
-from truerisk.results import Comparison, Estimate, number
+from truerisk.results import Comparison, Estimate, Evaluation, number
 
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
 
 MAX_TIMES = 10**6  # nobody gets so many more examples
 DIGITS = 6
+NO_SLICE_WORSE = "no slice worse than the rest"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,40 @@ many examples would show it if the value stays so.
 def at_most(estimate: Estimate, bound: float) -> Check:
     """Check that the upper end of the interval is at most the bound."""
     return _against(estimate, bound, lower=False)
+
+
+def in_slice(check: Check, name: str) -> Check:
+    """Say of a claim that it is about one slice."""
+    return replace(check, claim=f"{check.claim} in {name}")
+
+
+def no_slice_worse(evaluation: Evaluation) -> Check:
+    """Check that no slice is surely worse than the rest: the claim fails if one is.
+
+    It is no proof that all slices are equal; bounds for every slice are.
+    """
+    tests = [
+        (name, test)
+        for name, one in evaluation.slices.items()
+        for test in one.tests.values()
+        if not math.isnan(test.adjusted)
+    ]
+    if not tests:
+        reason = "no slice could be tested."
+        first = next(iter(evaluation.values()))
+        return Check(claim=NO_SLICE_WORSE, is_shown=False, reason=reason, estimate=first)
+    worse = [entry for entry in tests if entry[1].finding == "worse"]
+    name, test = min(worse or tests, key=lambda entry: entry[1].adjusted)
+    reason = f"the nearest to it is {test.rest.measure} in {name}"
+    if worse:
+        reason = f"{test.rest.measure} is worse in {name}"
+    return Check(
+        claim=NO_SLICE_WORSE,
+        is_shown=not worse,
+        reason=f"{reason}: {number(test.difference.value, DIGITS)} against the rest, adjusted p = "
+        f"{number(test.adjusted, DIGITS)}.",
+        estimate=evaluation.slices[name][test.rest.measure],
+    )
 
 
 def check_bound(measure: str, bound: float, name: str) -> None:

@@ -13,22 +13,32 @@ from truerisk.checks import did_you_mean, shown
 from truerisk.comparison.predictions.compare_files import compare_files
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_files
-from truerisk.gates.claims import Check, at_least, at_most, check_bound, is_better, is_not_worse
+from truerisk.gates.claims import (
+    Check,
+    at_least,
+    at_most,
+    check_bound,
+    in_slice,
+    is_better,
+    is_not_worse,
+    no_slice_worse,
+)
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.roles import Roles
 from truerisk.measures.registry import base_measure
-from truerisk.results import Reportable, Row
+from truerisk.results import Estimate, Reportable, Row
 
 BOUND = re.compile(r"\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
-ROLES = tuple(one.name for one in dataclasses.fields(Roles))
+ROLES = tuple(one.name for one in dataclasses.fields(Roles) if one.name != "by")
 READING = (
     "delimiter", "encoding", "decimal", "missing", "strip", "numeric_labels", "label_map",
     "multilabel_separator", "allow_inf",
 )  # fmt: skip
 EVALUATION = ("threshold", "probabilities", "costs", "level")
 BASELINES = ("not_worse_than", "better_than")
-OWN = ("name", "files", "positive", "measure", "region", "join", *BASELINES)
+OWN = ("name", "files", "positive", "measure", "region", "join", "slices", *BASELINES)
 KEYS = (*OWN, *ROLES, *READING, *EVALUATION)
+SLICES_FORM = 'by = ["region"], recall = ">= 0.5"'
 FORM = 'recall = ">= 0.6" or error_rate = "<= 0.1"'
 
 
@@ -72,7 +82,8 @@ class GateResult(Reportable):
 class Gate:
     """One gate: which files, and what they must show.
 
-    `bounds` maps a measure to a sign and a number.  `folder` is where relative paths start.
+    `bounds` maps a measure to a sign and a number, `slice_bounds` does for every slice by the
+    columns `by`.  `folder` is where relative paths start.
     """
 
     name: str
@@ -80,6 +91,8 @@ class Gate:
     bounds: Mapping[str, tuple[str, float]]
     settings: Mapping[str, Any]
     folder: Path
+    by: tuple[str, ...] = ()
+    slice_bounds: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Mapping[str, Any], folder: Path) -> "Gate":
@@ -91,7 +104,8 @@ class Gate:
         is_list = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
         if not listed or not is_list:
             raise InputError(f"`files` of the gate must be a file or a list of files; got {files}.")
-        if not bounds and not any(key in settings for key in BASELINES):
+        by, slice_bounds = _slices(settings.get("slices"))
+        if not bounds and not by and not any(key in settings for key in BASELINES):
             raise InputError(f"The gate must demand something, such as {FORM}; it demands nothing.")
         for key in BASELINES:
             if not isinstance(settings.get(key, ""), str):
@@ -103,7 +117,15 @@ class Gate:
             )
         name = str(settings.get("name", "gate"))
         paths = tuple(folder / one for one in listed)
-        return cls(name=name, files=paths, bounds=bounds, settings=settings, folder=folder)
+        return cls(
+            name=name,
+            files=paths,
+            bounds=bounds,
+            settings=settings,
+            folder=folder,
+            by=by,
+            slice_bounds=slice_bounds,
+        )
 
     def run(self) -> GateResult:
         """Read the files and check every claim."""
@@ -117,14 +139,22 @@ class Gate:
         common["pos_label"] = self.settings.get("positive")
         checks: list[Check] = []
         source: Mapping[str, Any] = {}
-        if self.bounds:
+        if self.bounds or self.by:
+            measures = tuple(dict.fromkeys((*self.slice_bounds, *self.bounds)))
             evaluation = evaluate_files(
-                self.files, roles=roles, options=reading, measures=tuple(self.bounds), **common
+                self.files,
+                roles=roles,
+                options=reading,
+                measures=measures or None,
+                by=self.by,
+                **common,
             )
             source = evaluation.source
-            for measure, (sign, bound) in self.bounds.items():
-                check = at_least if sign == ">=" else at_most
-                checks.append(check(evaluation[measure], bound))
+            checks += _checked(evaluation, self.bounds)
+            for name, one in evaluation.slices.items():
+                checks += [in_slice(check, name) for check in _checked(one, self.slice_bounds)]
+            if self.by and not self.slice_bounds:
+                checks.append(no_slice_worse(evaluation))
         checks += [
             self._against(key, roles, reading, common) for key in BASELINES if key in self.settings
         ]
@@ -149,6 +179,27 @@ class Gate:
             **common,
         )
         return is_better(result) if key == "better_than" else is_not_worse(result)
+
+
+def _checked(
+    estimates: Mapping[str, Estimate], bounds: Mapping[str, tuple[str, float]]
+) -> list[Check]:
+    return [
+        (at_least if sign == ">=" else at_most)(estimates[measure], bound)
+        for measure, (sign, bound) in bounds.items()
+    ]
+
+
+def _slices(table: object) -> tuple[tuple[str, ...], dict[str, tuple[str, float]]]:
+    """Read the table of slices: the columns, and what every slice must show."""
+    if table is None:
+        return (), {}
+    by = table.get("by") if isinstance(table, dict) else None
+    listed = [by] if isinstance(by, str) else by
+    if not isinstance(table, dict) or not isinstance(listed, list) or not listed:
+        raise InputError(f"`slices` of the gate must be like {SLICES_FORM}; got {shown(table)}.")
+    bounds = {key: _bound(key, value) for key, value in table.items() if key != "by"}
+    return tuple(map(str, listed)), bounds
 
 
 def read_gates(path: Path) -> tuple[Gate, ...]:

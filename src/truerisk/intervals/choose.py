@@ -57,7 +57,7 @@ from truerisk.intervals.class_averages import (
 )
 from truerisk.intervals.delta import STEP, delta_ends, delta_interval, student_factor
 from truerisk.intervals.group_jackknife import group_jackknife
-from truerisk.intervals.rankings import units_of
+from truerisk.intervals.rankings import PART_OF_SHARE, UNSEEN, units_of
 from truerisk.intervals.replicates import replicate_interval, replicates_for
 from truerisk.intervals.variance_components import (
     FEW_OF_A_CLASS,
@@ -561,6 +561,24 @@ def refit_auc(question: RefitQuestion, floor: float) -> RefitInterval:
     if interval.covers(CHANCE):
         interval = question.interval(max(floor, 2 * question.parts.independent))
     return interval
+
+
+def refit_average_precision(question: RefitQuestion, floor: float, top: float) -> RefitInterval:
+    """Give the interval of an average precision from refits, of a variance `floor` at least.
+
+    `top` is what one more negative at the very top would take away: its share that a good ranking
+    of few does not show moves the lower end, by no more than itself (as of hold-out predictions).
+    """
+    interval = question.interval(floor)
+    more = max(question.few * question.parts.variance(question.rule), floor)
+    deeper = question.interval(more + UNSEEN * top**2).low
+    return replace(interval, low=min(interval.low, max(deeper, interval.low - top)))
+
+
+def precision_floor(value: float, positives: float) -> float:
+    """Give the least variance of an average precision: a part of that of a share of P."""
+    inside = (value * positives + 0.5) / (positives + 1)
+    return PART_OF_SHARE * inside * (1 - inside) / (positives + 1)
 
 
 def area_floor(area: float, positives: int, negatives: int) -> float:

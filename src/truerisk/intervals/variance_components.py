@@ -30,6 +30,7 @@ from truerisk.checks import check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
+from truerisk.intervals.gamma import gamma_ends
 from truerisk.results import Finding, RefitInterval
 
 Form = Literal["jeffreys", "careful", "exact", "gamma"]
@@ -39,6 +40,7 @@ FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval take
 FEW_OF_A_CLASS = 30  # examples; with fewer, the edges of AUC and MCC apply
 ROUNDING = 1e-9  # of a number of events: errors and right answers count alike
 NO_VARIANCE = 1e-18  # a variance this small, of a share or of a squared mean loss, is rounding
+EVENTS = 6.0  # times the largest loss: what may follow that no example showed
 MATTERS = 1.25  # times as long as without refits that err together: worth a note
 
 
@@ -184,19 +186,20 @@ def share_ends(
     )
 
 
-def mean_loss_ends(value: float, variance: float, *, level: float) -> tuple[float, float]:
+def mean_loss_ends(
+    value: float, variance: float, event: float, *, level: float
+) -> tuple[float, float]:
     r"""Give the ends for a mean loss L without a largest value, by the gamma distribution.
 
-    .. math:: \Bigl[G^{-1}(t; k),\; G^{-1}(1 - t; k + 1)\Bigr] \cdot \frac{L}{k}, \qquad
-              k = \frac{L^2}{V}, \quad t = \frac{1 - level}{2}
-    """
-    from scipy.special import gammaincinv
+    .. math:: [\,G(L, V, t),\; G(L + 3w,\, V + 18w^2,\, 1 - t)\,], \qquad t = (1 - level)/2
 
+    G is the quantile of the gamma distribution by mean and variance; the `event` w is what the
+    example with the largest loss adds to the mean.  The ends are those of `gamma_ends` for six of
+    them: a model that never met an outlier in training gives the next one a loss beyond all seen.
+    """
     if not variance > NO_VARIANCE * value**2 or value <= 0:
         return 0.0, math.inf
-    k, tail = value**2 / variance, (1 - check_level(level)) / 2
-    low, high = gammaincinv(k, tail), gammaincinv(k + 1, 1 - tail)
-    return min(float(low) * value / k, value), max(float(high) * value / k, value)
+    return gamma_ends(value, variance, EVENTS * event, level=check_level(level))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +207,7 @@ class RefitQuestion:
     """A measure from refits: value and components on its own scale, and what it counts.
 
     `counted` is the number of examples in its denominator; `few` by how much few units make the
-    variance larger.
+    variance larger; `event` what the largest loss of an example adds to a mean loss.
     """
 
     value: float
@@ -214,13 +217,14 @@ class RefitQuestion:
     level: float
     measure_range: Ends = (0.0, 1.0)
     few: float = 1.0
+    event: float = 0.0
 
     def interval(self, floor: float = 0.0) -> RefitInterval:
         """Give the interval by the form of the rule, the variance being `floor` at least."""
         low, high = self.measure_range
         variance = max(self.few * self.parts.variance(self.rule), floor)
         if self.rule.form == "gamma":
-            ends = mean_loss_ends(self.value, variance, level=self.level)
+            ends = mean_loss_ends(self.value, variance, self.event, level=self.level)
         else:
             span = high - low
             share = min(max((self.value - low) / span, 0.0), 1.0)
@@ -287,7 +291,6 @@ def refit_interval(
         Confidence level.
     groups
         n values: the group of each example.  Groups are independent, their examples need not be.
-        Not measured.
 
     Examples
     --------

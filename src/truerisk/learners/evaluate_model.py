@@ -51,7 +51,7 @@ def evaluate_model(
     >>> print(evaluate_model(model, X[100:], y[100:])["recall"])
     recall = 1.000 [0.929, 1.000] at 95 % (clopper_pearson, n = 50, this model)
     """
-    predicted = _predicted(model, X)
+    predicted = predicted_by(model, X)
     truth = np.asarray(y)
     if truth.ndim != 1:
         raise InputError(
@@ -80,7 +80,8 @@ def evaluate_model(
     )
 
 
-def _predicted(model: Any, X: Any) -> Any:
+def predicted_by(model: Any, X: Any) -> Any:
+    """Give what a fitted classifier predicts; refuse one that is not fitted, or no classifier."""
     from sklearn.base import is_classifier
     from sklearn.exceptions import NotFittedError
 

@@ -57,6 +57,25 @@ class Kernel:
                 values *= base
         return np.ascontiguousarray(values, dtype=float)
 
+    def of_examples(self, X: Any) -> Callable[[Indices, Indices | slice], Array]:
+        """Return a function that computes k(x, x′) of these examples, by their numbers."""
+        if self.rule != "rbf" or hasattr(X, "tocsr"):
+            return lambda rows, columns: self.between(X[rows], X[columns])
+        if self.shift is not None:
+            X = X - self.shift
+        # One product gives −γ|x − x′|²: with two more features for the squared lengths.
+        lengths = -self.gamma * squared_lengths(X)[:, None]
+        ones, scaled = np.ones_like(lengths), np.sqrt(2.0 * self.gamma) * X
+        left = np.hstack([scaled, lengths, ones])
+        right = np.ascontiguousarray(np.hstack([scaled, ones, lengths]).T)
+
+        def values(rows: Indices, columns: Indices | slice) -> Array:
+            found = left[rows] @ right[:, columns]
+            np.minimum(found, 0.0, out=found)
+            return np.asarray(np.exp(found, out=found))
+
+        return values
+
     def diagonal(self, X: Any) -> Array:
         """Return k(x, x) of each row."""
         if self.rule == "rbf":

@@ -1,11 +1,11 @@
 """Training examples in the form their solver takes, made once for all classes and all costs.
 
-A problem knows the examples and no labels.  Three forms, one face: sparse rows, dense features,
-Gram matrix.
+A problem knows the examples and no labels.  Four forms, one face: sparse rows, dense features,
+Gram matrix, kernel.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,9 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
+from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.leave_out import margins_without_gram
@@ -30,6 +31,7 @@ FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on d
 NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still matter
 MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
+MANY_EXAMPLES = 3000  # from here on a Gram matrix costs more than one SVM needs of it
 GRAM_COPIES = 3  # Gram matrices that fit the memory where one is to be worked on
 
 
@@ -207,11 +209,54 @@ class GramProblem(Problem):
         return squared_radius(Kernel("precomputed"), self.gram)
 
 
+@dataclass(frozen=True)
+class KernelProblem(Problem):
+    """Any kernel on many examples: values are computed where they are needed, and not kept."""
+
+    kernel: Kernel
+    X: Any
+
+    def solve(
+        self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
+    ) -> Solution:
+        """Find the optimum for these labels (−1, 1) and these bounds of α."""
+        diagonal = self.kernel.diagonal(self.X)
+        return solve_blocks(self._values, diagonal, y, upper, **effort.options, start=start)
+
+    def margins_without(
+        self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
+    ) -> Array:
+        """Return y·f of each example in `which`, f trained without it; the sign is exact."""
+        return self.whole.margins_without(solution, which, workers=workers)
+
+    @cached_property
+    def whole(self) -> GramProblem:
+        """The same problem on its Gram matrix, for where much is done with it."""
+        return gram_problem(self.kernel, self.X)
+
+    @cached_property
+    def _values(self) -> Callable[[Indices, Indices | slice], Array]:
+        return self.kernel.of_examples(self.X)
+
+    @property
+    def radius(self) -> tuple[float, str]:
+        """R² and the rule it was found by."""
+        return squared_radius(self.kernel, self.X)
+
+
 def linear_problem(X: Any) -> SparseProblem | DenseProblem:
     """Choose the form for a linear kernel: dense where the features are few."""
     if X.shape[1] <= FEW_FEATURES:
         return DenseProblem(np.ascontiguousarray(dense(X), dtype=float))
     return SparseProblem(X, as_rows(X))
+
+
+def kernel_problem(kernel: Kernel, X: Any) -> GramProblem | KernelProblem:
+    """Choose the form for a kernel: the Gram matrix of few examples, or of an unknown function."""
+    is_known = isinstance(kernel.rule, str) and kernel.rule != "precomputed"
+    if is_known and X.shape[0] > MANY_EXAMPLES:
+        return KernelProblem(kernel, X)
+    return gram_problem(kernel, X)
 
 
 def gram_problem(kernel: Kernel, X: Any) -> GramProblem:

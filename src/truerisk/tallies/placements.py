@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, Flags, Indices
 
 
 def share_below(scores: Array, others: Array, weight: Array | None = None) -> Array:
@@ -43,14 +43,32 @@ def average_precision_influence(score: Array, is_positive: Flags) -> Array:
     n, positives = len(score), int(is_positive.sum())
     if positives == 0:
         return np.full(n, np.nan)
-    levels, at = np.unique(-score, return_inverse=True)
-    hits = np.bincount(at, is_positive, len(levels))
-    every = np.cumsum(np.bincount(at, minlength=len(levels)))
-    found = np.cumsum(hits)
-    precision = found / every
+    at, hits, every = _thresholds(score, is_positive)
+    precision = np.cumsum(hits) / every
     value = float(hits @ precision) / positives
     gained, lost = (
         np.cumsum(term[::-1])[::-1] for term in (hits / every, hits * precision / every)
     )
     own = np.where(is_positive, (precision - value + gained)[at], 0.0)
     return np.asarray((own - lost[at]) * n / positives)
+
+
+def top_negative(score: Array, is_positive: Flags) -> float:
+    """Give what one more negative, above all others, would take from average precision.
+
+    Σ a·tp/k² over the thresholds, over P, to first order.
+
+    Examples
+    --------
+    >>> top_negative(np.array([3.0, 2.0, 1.0]), np.array([True, True, False]))  # (1 + 2/4)/2
+    0.75
+    """
+    _, hits, every = _thresholds(score, is_positive)
+    return float(hits @ (np.cumsum(hits) / every**2)) / float(hits.sum())
+
+
+def _thresholds(score: Array, is_positive: Flags) -> tuple[Indices, Array, Array]:
+    """Give the threshold of each example, its positives, and all examples down to it."""
+    levels, at = np.unique(-score, return_inverse=True)
+    hits = np.bincount(at, is_positive, len(levels)).astype(np.float64)
+    return at, hits, np.cumsum(np.bincount(at, minlength=len(levels))).astype(np.float64)

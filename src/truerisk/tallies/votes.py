@@ -70,6 +70,13 @@ class Judgements:
             counted += np.bincount(own[own != NOT_JUDGED], minlength=cells) / often
         return counted
 
+    def by_group(self, cells: int) -> NDArray[Any] | None:
+        """Count the examples of each group in each of so many cells; one repetition, no votes."""
+        if self.groups is None:
+            return None
+        flat = np.bincount(self.groups * cells + self.cells[0], minlength=self.units * cells)
+        return flat.reshape(self.units, cells)
+
     def merged(self, outcome: Indices) -> "Judgements":
         """Put each cell where `outcome` says."""
         cells = np.where(self.judged, outcome[self.cells], NOT_JUDGED).astype(np.int32)

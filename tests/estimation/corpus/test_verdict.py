@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,9 @@ def test_a_bound_that_the_hold_out_breaks_is_named(make):
     decision[0, :10] = 1.0  # finds 10 of 80: F1 .22, where no training document is at risk
     findings = make(wrong=np.zeros((2, N), dtype=bool), decision=decision)
     assert told(findings, "F1 is below its bound").startswith("F1 is below its bound in 'large'")
+    assert "of another kind" in told(findings, "F1 is below its bound")
+    drawn = replace(findings, drawn=True)
+    assert told(drawn, "F1 is below its bound").endswith("it is chance, or the estimate is off.")
 
 
 def test_few_documents_are_said_to_be_too_few(make):

@@ -139,9 +139,12 @@ def test_the_choice_repeated_by_hand():
         chosen = int(np.argmin(wrong @ times))
         judged.append(wrong[chosen][times == 0].mean())
     assert found.corrected.value == pytest.approx(np.mean(judged))
-    low, high = np.quantile(judged, [0.025, 0.975])
+    own = found.evaluations[found.winner]["error_rate"]
+    moved = np.mean(judged) - own.value
+    ends = (own.interval.low + min(moved, 0), own.interval.high + max(moved, 0))
     interval = found.corrected.interval
-    assert (interval.low, interval.high) == pytest.approx((low, high))
+    assert (interval.low, interval.high) == pytest.approx(ends)
+    assert interval.method == "variance_components_after_choice"
 
 
 def test_the_shares_of_cells_are_those_of_the_repetitions_that_judged():

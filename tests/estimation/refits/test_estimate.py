@@ -328,6 +328,20 @@ def test_groups_are_never_on_both_sides_and_are_the_units(groups):
     check_intervals(found)
 
 
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_held_out_groups_have_the_intervals_of_evaluate(y):
+    groups = np.arange(N) // 3
+    found = estimate(TREE, X, y, method="holdout", groups=groups, random_state=1, test_size=0.5)
+    there = found.called[0] >= 0
+    names = ["accuracy", "error_rate", "balanced_accuracy", "matthews_correlation"]
+    names += ["f1", "recall"] if y is TWO else ["f1_macro", "recall_macro"]
+    expected = tr.evaluate(y[there], found.called[0][there], groups=groups[there], measures=names)
+    for name in expected:
+        assert found[name].interval.method == expected[name].interval.method, name
+        assert ends(found[name]) == pytest.approx(ends(expected[name])), name
+    assert found["error_rate"].interval.method == "group_jackknife"
+
+
 @pytest.mark.parametrize("kind", ["booleans", "signs", "texts", "objects", "series", "floats"])
 def test_the_names_of_the_labels_do_not_matter(kind):
     y, pos_label = {

@@ -381,7 +381,7 @@ def test_refits_that_all_say_the_same_leave_everything_open():
 
 
 def test_the_measure_of_the_values_must_be_given():
-    with pytest.raises(TypeError, match="measure"):
+    with pytest.raises(InputError, match="`measure` must say what the values are"):
         summarise(ERRORS)
 
 

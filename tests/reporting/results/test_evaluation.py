@@ -158,7 +158,7 @@ def test_what_was_guessed_is_printed(evaluation):
 def test_classes_beyond_twenty_are_counted_not_shown(make_evaluation):
     labels = tuple(f"class {at}" for at in range(25))
     text = printed(make_evaluation(labels, counts=np.eye(25, dtype=int)))
-    assert "5 classes more" in text
+    assert "5 classes more are not shown: these are the 10 most frequent and the 10" in text
     assert "class 20 " not in text
 
 
@@ -447,3 +447,26 @@ def test_where_accuracy_misleads_recall_and_precision_lead():
     assert not {"Accuracy", "Error rate"} & set(titles)
     balanced = tr.evaluate([1, 0] * 50, [1, 1] * 50, pos_label=1, random_state=1)
     assert evaluation_chapter(balanced).tiles[0].title == "Error rate"
+
+
+def test_of_many_classes_the_frequent_and_the_worst_are_shown(make_evaluation):
+    labels = tuple(f"class {at:02d}" for at in range(30))
+    counts = np.eye(30, dtype=int) * np.arange(60, 30, -1)
+    counts[29, 0] += 5
+    evaluation = make_evaluation(labels, counts=counts)
+    assert rules.chosen_classes(evaluation, 40) == list(evaluation.by_class)
+    chosen = rules.chosen_classes(evaluation, 6)
+    assert chosen[:3] == ["class 00", "class 01", "class 02"]
+    assert len(chosen) == 6
+    assert "24 classes more" in rules.left_out(evaluation, 6)
+    assert not rules.left_out(evaluation, 30)
+
+
+def test_a_page_of_thousands_of_classes_is_small_and_says_what_it_leaves_out():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3000, 9000)
+    called = np.where(rng.random(9000) < 0.8, truth, rng.integers(0, 3000, 9000))
+    html = tr.evaluate(truth, called).report().html
+    assert "classes more are not shown" in html
+    assert "Most frequent mistakes" in html
+    assert len(html) < 10**6

@@ -73,6 +73,7 @@ def test_every_interval_on_the_page_is_told_what_was_measured_of_it(found):
     told = {row["name"]: row["words"] for row in promises.data["rows"]}
     assert set(told) == {
         "perturbation effective size", "perturbation percentile", "perturbation normal",
+        "perturbation plug in",
         "clopper pearson", "agreement binomial", "vc bound",
     }  # fmt: skip
     assert "covered" in told["agreement binomial"]

@@ -23,7 +23,7 @@ def learner_of(
         level=0.95,
         labels=("0", "1"),
         pos_label="1",
-        settings={"method": method, **settings},
+        settings={"method": method, "folds": 10, **settings},
     )
 
 

@@ -233,6 +233,11 @@ def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits
     assert ("the learner's value" in row[-1]) == (target == LEARNER)
 
 
+def test_refits_of_another_number_of_folds_were_not_measured(make_learner):
+    [use] = uses_of(make_learner(repeats=5, folds=7))
+    assert use.measured is None
+
+
 def test_cross_validation_beside_a_machine_s_own_estimates_was_measured(make_learner):
     folds = make_learner()["error_rate"]
     own = replace(folds, method="leave_one_out", interval=Interval(0.1, 0.3, 0.95, EXACT))

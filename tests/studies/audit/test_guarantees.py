@@ -66,6 +66,8 @@ def test_the_study_writes_its_ledgers_and_continues(monkeypatch, tmp_path):
         ("precision", "bisection"),
         ("error", "fixed_sequence"),
         ("error", "bisection"),
+        ("negative_predictive_value", "fixed_sequence"),
+        ("recall and precision", "order_statistic and fixed_sequence"),
     ]
     for cell in cells:
         assert cell.coverage > 0.8

@@ -20,7 +20,7 @@ COIN = TablePopulation("a coin", ((30.0, 20.0), (20.0, 30.0)), measures=("accura
 class PartlyUndefined:
     """Recall 0.5 of few positives: none at all in some samples."""
 
-    name = "few positives"
+    name, role = "few positives", "chosen on"
 
     def truth(self):
         return {"recall": 0.5}

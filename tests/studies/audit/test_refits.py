@@ -30,7 +30,7 @@ from studies.audit.refits import (
 )
 def test_the_intervals_are_those_of_estimate(name, learner, model):
     cell = Cell(population=name, n=90, learner=learner, samples=1)
-    X, y = draw(cell, 3)
+    X, y, _ = draw(cell, 3)
     found = estimates_of(*collected_of(cell, X, y, 3))
     names = measures_of(int(y.max()) + 1)
     whole = tr.estimate(
@@ -41,6 +41,30 @@ def test_the_intervals_are_those_of_estimate(name, learner, model):
         expected = whole[measure]
         assert value == pytest.approx(expected.value), measure
         ends = (expected.interval.low, expected.interval.high)
+        assert (interval.low, interval.high) == pytest.approx(ends), measure
+
+
+@pytest.mark.parametrize(
+    ("name", "design"),
+    [
+        ("shifted groups", {"groups": 20, "repeats": 3, "folds": 5}),
+        ("rings", {"repeats": 1}),
+        ("rings", {"repeats": 5, "folds": 2}),
+    ],
+)
+def test_other_refits_and_groups_are_those_of_estimate(name, design):
+    cell = Cell(population=name, n=90, learner="naive Bayes", samples=1, **design)
+    X, y, groups = draw(cell, 3)
+    assert (groups is None) == (cell.groups == 0)
+    found = estimates_of(*collected_of(cell, X, y, 3, groups))
+    whole = tr.estimate(
+        GaussianNB(), X, y, groups=groups, random_state=3, measures=measures_of(2), n_jobs=1,
+        folds=cell.folds, repeats=cell.repeats, allow_small_classes=True,
+    )  # fmt: skip
+    for measure, (_, interval) in found.items():
+        expected = whole[measure].interval
+        assert interval.method == expected.method
+        ends = (expected.low, expected.high)
         assert (interval.low, interval.high) == pytest.approx(ends), measure
 
 
@@ -74,4 +98,5 @@ def test_populations_are_standardized_and_have_every_class(name):
 def test_every_cell_is_one_of_its_own():
     cells = all_cells()
     assert len({cell.file_name for cell in cells}) == len(cells)
-    assert {"exclusive or, n = 4000, linear discriminant"} <= {cell.words for cell in cells}
+    words = {cell.words for cell in cells}
+    assert "exclusive or, linear discriminant, n = 4000, 5 × 10 folds" in words

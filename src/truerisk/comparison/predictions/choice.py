@@ -41,8 +41,9 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
 
     The choice is repeated on examples (or groups) drawn with replacement and evaluated on those not
     drawn. Measured with eight equally good models (error rate 0.2, n = 300, 150 samples): the best
-    one's own interval covers 0.87, the corrected one all.  None where no model, or only one, has a
-    value.
+    one's own interval covers 0.87, the corrected one all.  By influences (AUC, average precision
+    and best F1 of two equally good models, n = 2,500, 100 samples): 0.99 to 1, where rows drawn
+    anew cover 0.97 to 0.99.  None where no model, or only one, has a value.
     """
     entries = {
         at: paired.evaluations[model][name]

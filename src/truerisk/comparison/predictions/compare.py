@@ -62,6 +62,7 @@ def compare(
     probabilities: bool = False,
     threshold: float | None = None,
     max_classes: int = MAX_CLASSES,
+    by: Any = None,
 ) -> Comparisons:
     r"""Compare models by their predictions of the same examples: every measure, every pair.
 
@@ -124,6 +125,9 @@ def compare(
         As for `evaluate`.
     max_classes
         As for `evaluate`.
+    by
+        Columns to slice by, as for `evaluate`: where is a model better, where worse?  The p-values
+        of all slices are adjusted together; a reversal between slices and the whole is named.
 
     References
     ----------
@@ -161,7 +165,7 @@ def compare(
         labels=labels,
         spelling=Spelling.of(strip=strip, numeric_labels=numeric_labels, label_map=label_map),
     )
-    return compare_joined(joined, request, region=region, interval=interval)
+    return compare_joined(joined, request, region=region, interval=interval, by=by)
 
 
 def compare_joined(
@@ -171,8 +175,17 @@ def compare_joined(
     region: Region = None,
     interval: PairedMethod = "tango",
     progress: Progress | None = None,
+    by: Any = None,
 ) -> Comparisons:
     """Compare models whose predictions are coded alike, from arrays or files."""
+    if by is not None:
+        from truerisk.comparison.predictions.sliced import with_compared_slices
+
+        def compared(part: JoinedPredictions, own: Request) -> Comparisons:
+            return compare_joined(part, own, region=region, interval=interval)
+
+        whole = compare_joined(joined, request, region=region, interval=interval, progress=progress)
+        return with_compared_slices(whole, joined, request, by, compared)
     check_choice(interval, (*PAIRED_DIFFERENCES, "mover"), "interval")
     if interval == "mover" and joined.group is None:
         raise InputError(

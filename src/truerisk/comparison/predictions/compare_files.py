@@ -86,6 +86,7 @@ def compare_files(
     probabilities: bool = False,
     threshold: float | None = None,
     max_classes: int = MAX_CLASSES,
+    by: str | Sequence[str] = (),
     pass_at: int | None = None,
     progress: Callable[..., None] | None = None,
 ) -> Comparisons:
@@ -115,6 +116,8 @@ def compare_files(
         As for `compare`.
     zero_division, average_over, probabilities, threshold, max_classes
         As for `compare`.
+    by
+        Names of columns of the first file to slice by, as for `compare`.
     pass_at
         Of samples that are right or wrong (``Roles(correct=…)``), as for `evaluate_values`.
     progress
@@ -132,12 +135,23 @@ def compare_files(
     (('a', 'b'), -0.5, 0.25)
     """
     request = Request.of(locals())
-    models = read_models(paths, predictions, roles, options, progress, pass_at=pass_at)
+    columns = (by,) if isinstance(by, str) else tuple(by)
+    sliced = replace(roles or Roles(), by=columns)
+    models = read_models(paths, predictions, sliced, options, progress, pass_at=pass_at)
     aligned = AlignedModels.of(models, names=names, join=join, predictions=predictions)
     if models[0].files.roles.of_values:
+        if columns:
+            raise InputError("`by` must be left out of a comparison of values: slices need labels.")
         return _compare_values(aligned, request, region)
     joined = aligned.joined()
-    return compare_joined(joined, request, region=region, interval=interval, progress=progress)
+    return compare_joined(
+        joined,
+        request,
+        region=region,
+        interval=interval,
+        progress=progress,
+        by=joined.by or None,
+    )
 
 
 @dataclass(frozen=True)
@@ -226,8 +240,10 @@ def read_models(
             f"`paths` must name two files or more, one per model; got {len(paths)}. For one file "
             "with one column per model, name the columns: --prediction a --prediction b."
         )
+    own = [roles, *[replace(roles, by=())] * (len(paths) - 1)]
     models = [
-        _read(path, roles, options, progress, needs_truth=at == 0) for at, path in enumerate(paths)
+        _read(path, one, options, progress, needs_truth=at == 0)
+        for at, (path, one) in enumerate(zip(paths, own, strict=True))
     ]
     return [_with_values(model, pass_at) for model in models]
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from truerisk.comparison.conclusion import between
 from truerisk.comparison.outcome import AlternativeTest
 from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
+from truerisk.comparison.predictions.sliced import ComparedSlice
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import (
     Comparison,
@@ -53,7 +54,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     it is `result["error_rate", "a", "b"]`, of b with a.  `measure` is the main one: by it the best
     model is chosen, and the p-values of its pairs are adjusted for being several (`adjusted`, by
     Holm; the comparisons keep the raw ones).  `beside` holds what other tests say, `tables` who is
-    right where, `omnibus` Cochran's Q for more than two models.
+    right where, `omnibus` Cochran's Q for more than two models, `slices` the pairs within slices.
 
     Examples
     --------
@@ -80,6 +81,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+    slices: tuple[ComparedSlice, ...] = field(compare=False, default=())
 
     def __post_init__(self) -> None:
         for name in ("evaluations", "adjusted", "beside", "settings", "source"):
@@ -147,6 +149,12 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
         return "\n".join([*self.verdict, *lines])
 
     def _rows(self) -> Iterator[Row]:
+        rows = self._own_rows()
+        yield from ({"slice": "", **row} for row in rows) if self.slices else rows
+        for one in self.slices:
+            yield one.row()
+
+    def _own_rows(self) -> Iterator[Row]:
         for name in self.names:
             for measure in self.measures:
                 if measure in self.evaluations[name]:
@@ -175,6 +183,7 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
             "notes": list(self.notes),
             "settings": as_plain(self.settings),
             "source": as_plain(self.source),
+            **({"slices": as_plain(self.slices)} if self.slices else {}),
         }
 
     def _plain_pair(self, comparison: Comparison) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The predictions of several models on the same examples, coded alike."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -51,6 +51,7 @@ class JoinedPredictions:
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
     complements: tuple[Array | None, ...] = ()
+    by: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -75,6 +76,7 @@ class JoinedPredictions:
             classes=next((model.classes for model in alike if model.classes is not None), None),
             weight=first.weight,
             group=first.group,
+            by=first.by,
             notes=notes,
             source=source or {},
         )
@@ -124,6 +126,7 @@ class JoinedPredictions:
             complements=tuple(map(of, self.complements)),
             weight=of(self.weight),
             group=of(self.group),
+            by={name: of(column) for name, column in self.by.items()},
         )
 
     def tallies(self, model: int, request: Request) -> Tallies:

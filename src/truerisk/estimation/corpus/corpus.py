@@ -371,7 +371,17 @@ def estimate_corpus(
         level=level,
         labels=names,
         pos_label=None,
-        verdict=tuple(verdict_of(Findings(main=main, holdout=beside, trained=trained, rho=rho))),
+        verdict=tuple(
+            verdict_of(
+                Findings(
+                    main=main,
+                    holdout=beside,
+                    trained=trained,
+                    rho=rho,
+                    drawn=holdout is not None,
+                )
+            )
+        ),
         notes=(*corpus.notes, *parts.notes, *trained.notes()),
         settings={
             "method": method,

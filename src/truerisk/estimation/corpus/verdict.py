@@ -16,12 +16,13 @@ WIDE = 0.5  # an interval of F1 wider than this says next to nothing
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What the rules look at."""
+    """What the rules look at; `drawn` says that what is held out was drawn at random."""
 
     main: Evaluation
     holdout: Evaluation | None
     trained: Trained
     rho: float
+    drawn: bool = False
 
     @property
     def exact(self) -> bool:
@@ -109,10 +110,11 @@ def beside_the_holdout(findings: Findings) -> Iterator[Finding]:
     ]
     if apart:
         what = "The two intervals of F1 do not meet" if findings.exact else "F1 is below its bound"
-        yield Finding(
-            f"{what} in {listed(apart)}: there the documents held out may be of another kind.",
-            code="holdout_apart",
-        )
+        # Parts that were drawn at random are of one kind.
+        why = "the documents held out may be of another kind"
+        if findings.drawn:
+            why = "it is chance, or the estimate is off"
+        yield Finding(f"{what} in {listed(apart)}: there {why}.", code="holdout_apart")
 
 
 def what_is_unstable(findings: Findings) -> Iterator[Finding]:

@@ -272,6 +272,9 @@ class Extrapolation:
             reachable = "yes"
         if math.isfinite(size):
             notes += self._far(size)
+        if reachable in {"yes", "perhaps"}:
+            reason = "how often the interval of a needed size holds it was not measured"
+            notes.append(Finding(reason, code="not_measured"))
         return NeededSize(
             wanted=wanted,
             size=size,

@@ -8,6 +8,7 @@ agreement, is not here: it is how votes are read.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,13 @@ from scipy.special import stdtrit
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
+from truerisk.estimation.refits.searches import (
+    RefitScores,
+    is_search,
+    scores_of_cross_validate,
+    scores_of_search,
+    sign_of,
+)
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
 from truerisk.intervals.resampled_tests import (
@@ -54,9 +62,9 @@ WARNINGS = {"corrected_t": CORRECTED_T_IS_APPROXIMATE, "plain_t": PLAIN_T_IS_INV
 
 
 def summarise(
-    values: Sequence[float] | Mapping[str, Sequence[float]],
+    values: Any,
     *,
-    measure: str,
+    measure: str | None = None,
     folds: int | None = None,
     test_train_ratio: float | None = None,
     level: float = 0.95,
@@ -79,9 +87,13 @@ def summarise(
     values
         The measure on the test part of each refit: of the folds of one cross-validation, or of all
         its repetitions.  The result of scikit-learn's `cross_validate` is taken too: its
-        `test_score`, or `test_` and the name of the measure.
+        `test_score`, or `test_` and the name of the measure.  So is a fitted search (GridSearchCV,
+        RandomizedSearchCV, HalvingGridSearchCV) or its `cv_results_`: the winner, with the mean
+        corrected for its having been chosen (`scores_of_search`); of that interval no coverage was
+        measured.
     measure
-        What the values are, by its name in the registry; it sets their range.
+        What the values are, by its name in the registry or scikit-learn's; it sets their range.  Of
+        a search, its own unless given.
     folds
         How many folds one repetition has, which makes the ratio of test to training examples
         1/(folds − 1); 2 for five times two.  As many as there are values, unless given.
@@ -107,10 +119,44 @@ def summarise(
     """
     check_choice(method, STANDARD_ERRORS, "method")
     check_level(level)
-    measure_range = find_measure(measure).measure_range
-    replicates = _check_values(values, measure, measure_range)
+    scores = _scores_of(values, measure)
+    measure = scores.measure
+    replicates = _check_values(scores.values, measure, range_of(measure))
+    if folds is None and test_train_ratio is None:
+        folds = scores.folds
     ratio, design = _check_design(len(replicates), folds, test_train_ratio)
-    return mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
+    found = mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
+    return found if scores.candidates == 1 else _without_luck(found, scores)
+
+
+def _scores_of(values: Any, measure: str | None) -> RefitScores:
+    """Read what scikit-learn gives, or bare values of a measure of the registry."""
+    if is_search(values):
+        return scores_of_search(values, measure)
+    if measure is None:
+        raise InputError("`measure` must say what the values are; got none.")
+    if isinstance(values, Mapping):
+        return scores_of_cross_validate(values, measure)
+    return RefitScores(find_measure(measure).name, tuple(float(value) for value in values))
+
+
+def _without_luck(found: Resampled, scores: RefitScores) -> Resampled:
+    """Move the mean and the interval of a winner by how much it is too good."""
+    low, high = range_of(scores.measure)
+    move = -sign_of(scores.measure) * scores.optimism
+    value = min(max(found.value + move, low), high)
+    interval = found.interval and replace(
+        found.interval,
+        low=min(max(found.interval.low + move, low), value),
+        high=max(min(found.interval.high + move, high), value),
+        method="corrected_t of a winner",
+    )
+    note = Finding(
+        f"the best of {scores.candidates}, chosen by these divisions: its own mean "
+        f"{found.value:.4g} is too good by about {scores.optimism:.3g}, which is taken off",
+        code="winner_corrected",
+    )
+    return replace(found, value=value, interval=interval, notes=(*found.notes, note))
 
 
 def mean_of_refits(
@@ -158,19 +204,8 @@ def mean_of_refits(
 
 
 def _check_values(
-    values: Sequence[float] | Mapping[str, Sequence[float]],
-    measure: str,
-    measure_range: tuple[float, float],
+    replicates: tuple[float, ...], measure: str, measure_range: tuple[float, float]
 ) -> tuple[float, ...]:
-    if isinstance(values, Mapping):
-        names = [name for name in ("test_score", f"test_{measure}") if name in values]
-        if not names:
-            raise InputError(
-                f"`values` must hold test_score or test_{measure}, as cross_validate gives them; "
-                f"got {', '.join(map(str, values))}. Give the values of one of them."
-            )
-        values = values[names[0]]
-    replicates = tuple(float(value) for value in values)
     if len(replicates) < 2:
         raise InputError(f"`values` must be at least two; got {len(replicates)}.")
     low, high = measure_range

@@ -119,12 +119,14 @@ class SolverForm:
         """Check the examples and choose the form that is best for many refits."""
         from sklearn.base import clone
 
-        from truerisk.svm.problems import GramProblem, SparseProblem
+        from truerisk.svm.problems import GramProblem, KernelProblem, SparseProblem
 
         svm = clone(model)
         # A worker's arrays are read-only, for which all sweeps would be compiled once more.
         prepared = svm.prepare(X.copy(), y)
         problem, rows = prepared.problem, prepared.X
+        if isinstance(problem, KernelProblem):
+            problem = problem.whole
         if (
             isinstance(problem, SparseProblem)
             and not hasattr(rows, "tocsr")

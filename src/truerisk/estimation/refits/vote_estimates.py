@@ -97,10 +97,11 @@ class VoteEstimates:
     def _with_cells(self, votes: Votes, ranked: Tallies | None) -> Tallies:
         cells = votes.cells()
         cells = replace(cells, judgements=replace(cells.judgements, rule=self._rule))
-        if self.method.name in SETTLED and votes.groups is None:
-            # Judgements by one model are counts of independent examples.
+        if self.method.name in SETTLED:
+            # Judgements by one model are counts, of independent examples or groups.
             counts = np.rint(cells.totals).astype(np.int64)
-            cells = replace(cells, totals=counts, judgements=None)
+            by_group = cells.judgements.by_group(len(counts))
+            cells = replace(cells, totals=counts, by_group=by_group, judgements=None)
         examples = self.examples
         empty = Tallies(examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n)
         return replace(

@@ -20,11 +20,20 @@ from truerisk.checks import check_choice, check_level, check_random_state, check
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.svm.perturbed_measures import (
+    MAX_UNDEFINED,
+    check_weightable,
+    forms_of,
+    plain_estimate,
+    values_under,
+)
+from truerisk.estimation.svm.plug_in import plug_in_interval, theta_of
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.perturbed import FORMS, ends_of
 from truerisk.learners.named_models import as_learner
+from truerisk.measures.registry import base_and_average, base_measure, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled, Target
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.weighted_refits import Prepared, check_model, prepared
@@ -184,9 +193,10 @@ def was_cut(form: str, value: float, losses: PerturbedLosses, level: float) -> F
 
 
 Losses = Literal["training", "cross_validated"]
-Form = Literal["percentile", "normal", "effective_size"]
+Form = Literal["percentile", "normal", "effective_size", "plug_in"]
 
 LOSSES = ("training", "cross_validated")
+PLUG_IN = "plug_in"
 TARGET: Target = "this model"
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
 
@@ -262,10 +272,13 @@ class Design:
         groups: Any = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = 1,
+        pos_label: Any = None,
+        several: bool = False,
+        needs_positive: bool = False,
     ) -> "Design":
         """Check the examples; draw the folds, then the weights."""
-        examples = Examples.of(X, y, groups, needs_positive=False)
-        if len(examples.labels) != 2:
+        examples = Examples.of(X, y, groups, pos_label, needs_positive=needs_positive)
+        if len(examples.labels) != 2 and not several:
             raise InputError(
                 f"`y` must hold two classes; got {len(examples.labels)}. Compare one class with "
                 "the rest, or use tr.estimate."
@@ -301,6 +314,8 @@ def perturbation(
     X: Any,
     y: Any,
     *,
+    measure: str = "error_rate",
+    pos_label: Any = None,
     replicates: int = 1000,
     folds: int = 5,
     losses: Losses = "cross_validated",
@@ -311,9 +326,9 @@ def perturbation(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> Perturbed:
-    r"""Give the cross-validated error of an SVM, with an interval by perturbation resampling.
+    r"""Give a cross-validated measure of a learner, with an interval by perturbation resampling.
 
-    The SVM is trained again `replicates` times, each time with random weights
+    The model is trained again `replicates` times, each time with random weights
     :math:`G_i \sim Exp(1)` of the examples, and its weighted losses compared with the unweighted:
 
     .. math:: W^* = n^{-1/2} \sum_i \{1[y_i \ne \hat y_i(\theta^*)] - \hat D\}\, G_i
@@ -331,9 +346,16 @@ def perturbation(
     model
         `tr.LinearSVM`, `tr.KernelSVM`, scikit-learn's `SVC`, `NuSVC`, `LinearSVC(loss="hinge")` or
         `LogisticRegression`, alone, in a `Pipeline` or in a `OneVsRestClassifier`; or a name, as
-        "linear_svm".  It is cloned, not changed, and need not be trained.
+        "linear_svm": solved as batches, several classes one against the rest.  Any other
+        classifier that takes `sample_weight` is trained once for each weighting and fold.  It is
+        cloned, not changed, and need not be trained.
     X, y
-        The examples and their labels, of two classes.
+        The examples and their labels.
+    measure
+        The error rate, or any other measure of labels or of a ranking; of several classes an
+        average, as "f1_macro".
+    pos_label
+        The positive label, where the measure needs one that is not plain.
     replicates
         How many weightings are drawn.
     folds
@@ -343,6 +365,8 @@ def perturbation(
     interval
         "percentile" or "normal", the forms of the document, or "effective_size": Clopper and
         Pearson's interval at the number of independent examples that would vary as much.
+        "plug_in" is the variance of its equations (7) and (14), of the error of linear SVMs alone
+        (`tr.plug_in_interval`).
     level
         Confidence level.
     groups
@@ -350,7 +374,8 @@ def perturbation(
     random_state
         Seed of the folds and the weights.
     n_jobs
-        Threads; −1 takes all processors.  The result does not depend on it.
+        Threads, or processes for learners that are not solved as batches; −1 takes all processors.
+        The result does not depend on it.
     progress
         Called with the refits done and to do.
 
@@ -377,10 +402,9 @@ def perturbation(
     error_rate = 0.300 [0.199, 0.417] at 95 % (perturbation_effective_size, n = 120, this model)
     """
     model = as_learner(model, X)
-    check_model(model)
     check_level(level)
     check_choice(losses, LOSSES, "losses")
-    check_choice(interval, FORMS, "interval")
+    check_choice(interval, (*FORMS, PLUG_IN), "interval")
     design = Design.of(
         X,
         y,
@@ -389,9 +413,99 @@ def perturbation(
         groups=groups,
         random_state=random_state,
         n_jobs=n_jobs,
+        pos_label=pos_label,
+        several=True,
+        needs_positive=base_measure(measure).needs != "class counts",
     )
+    is_batched = can_batch(model)
+    if measure != "error_rate" or len(design.examples.labels) > 2 or not is_batched:
+        if not is_batched:
+            check_weightable(model)
+        return _of_measure(
+            measure,
+            model,
+            design,
+            losses,
+            batched=is_batched,
+            interval=interval,
+            level=level,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
     found = design.losses(model, losses, progress=progress)
     return perturbed_estimate(model, design, found, interval=interval, level=level)
+
+
+def can_batch(model: Any) -> bool:
+    """Whether the refits of a model can be solved together."""
+    try:
+        check_model(model)
+    except InputError:
+        return False
+    return True
+
+
+def _of_measure(
+    measure: str,
+    model: Any,
+    design: Design,
+    losses: Losses,
+    *,
+    batched: bool,
+    interval: Form,
+    level: float,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Perturbed:
+    """Perturb any measure, of any number of classes; see `perturbation`."""
+    if interval == PLUG_IN:
+        raise InputError("`interval` must be a form of replicates here; got 'plug_in'.")
+    examples = design.examples
+    by_kind, calls = {}, np.zeros(0, dtype=np.intp)
+    for kind, parts in (("training", None), ("cross_validated", design.parts)):
+        by_kind[kind], called = values_under(
+            measure,
+            model,
+            examples,
+            design.weights if kind == losses else design.weights[:0],
+            parts,
+            batched=batched,
+            seed=0,
+            n_jobs=design.workers if batched else n_jobs,
+            progress=progress if kind == losses else None,
+        )
+        calls = called if kind == "cross_validated" else calls
+    value, replicates = float(by_kind["cross_validated"][0]), by_kind[losses]
+    deviations = replicates[1:] - replicates[0]
+    defined = np.isfinite(deviations)
+    plain = plain_estimate(measure, examples, calls, level)
+    low_high = find_measure(base_and_average(measure)[0]).measure_range
+    forms = {"exact": plain.interval or Interval(*low_high, level, "whole_range")}
+    n = examples.n if examples.groups is None else int(examples.groups.max()) + 1
+    notes: list[Finding] = []
+    chosen = str(interval)
+    if not np.isfinite(value) or not defined.mean() > MAX_UNDEFINED:
+        notes.append(Finding("It is undefined under most weightings.", code="undefined"))
+        chosen = "exact"
+    elif not np.ptp(deviations[defined]) > 0:
+        notes.append(Finding("No weighting changes it.", code="losses_do_not_change"))
+        chosen = "exact"
+    else:
+        forms |= forms_of(measure, value, deviations[defined], n, level)
+        chosen = interval if interval in forms else "normal"
+    return Perturbed(
+        value=value,
+        interval=forms[chosen],
+        measure=measure,
+        method="perturbation",
+        n=examples.n,
+        target=TARGET,
+        notes=tuple(notes),
+        replicates=tuple(deviations[defined].tolist()),
+        losses=losses,
+        training_error=float(by_kind["training"][0]),
+        forms=forms,
+    )
 
 
 def perturbed_estimate(
@@ -417,9 +531,17 @@ def perturbed_estimate(
         for form in FORMS:
             low_high = ends_of(form, value, chosen.spread, size, level)
             forms[form] = Interval(*low_high, level, f"perturbation_{form}")
+        theta = theta_of(model, design.examples.X, design.examples.y) if groups is None else None
+        if theta is not None:
+            forms[PLUG_IN] = plug_in_interval(*theta, value=value, level=level)
+    if interval == PLUG_IN and reason is None and PLUG_IN not in forms:
+        raise InputError(
+            "`interval` must be a form of replicates for other models than linear SVMs, and with "
+            "groups; got 'plug_in'."
+        )
     ends = forms["exact" if reason is not None else interval]
     notes = [
-        reason or was_cut(interval, value, chosen, level),
+        reason or (None if interval == PLUG_IN else was_cut(interval, value, chosen, level)),
         # How many features a matrix of k(x, x′) stands for is unknown.
         None
         if kind == "precomputed"

@@ -32,7 +32,7 @@ from truerisk.reporting.results.learner_evaluation import (
     learner_facts,
     method_title,
 )
-from truerisk.reporting.sections.coverage import uses_of, with_intervals
+from truerisk.reporting.sections.coverage import design_of, refit_uses, uses_of
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     cost_words,
@@ -158,8 +158,7 @@ def best_of_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for one in result.evaluations.values():
         yield from uses_of(one)
-    for interval, estimate in with_intervals([result.corrected]):
-        yield Use(interval, estimate.measure, None)
+    yield from refit_uses([result.corrected], design_of(result.evaluations[result.winner].settings))
 
 
 def best_of_steps(result: Any) -> Iterator[str]:

@@ -81,7 +81,11 @@ def comparisons_chapter(result: Comparisons) -> Chapter:
         subtitle=" · ".join(parts),
         verdict=sentences(result.verdict),
         tiles=tuple(_tiles(result)),
-        sections=(_differences(result), *map(table_section, _tables(result))),
+        sections=(
+            _differences(result),
+            *_slices_section(result),
+            *map(table_section, _tables(result)),
+        ),
         notes=sentences(comparison_remarks(result)),
     )
 
@@ -137,6 +141,49 @@ def _by_pair(result: Comparisons, drawn: Sequence[Comparison]) -> Iterator[Diffe
         yield DifferenceGroup(f"{title_of(measure)}. {side_words(rows[0])}", rows)
 
 
+def _slices_section(result: Comparisons) -> Iterator[Section]:
+    """Draw the differences in the slices, one picture per measure and pair."""
+    if not result.slices:
+        return
+    groups: dict[tuple[str, tuple[str, str]], list[Difference]] = {}
+    for one in result.slices[:MAX_ROWS]:
+        key = (one.comparison.measure, one.comparison.names)
+        drawn = Difference.of(one.comparison, f"{one.slice} ({count(one.n)})", one.finding)
+        groups.setdefault(key, []).append(drawn)
+    yield differences_section(
+        "Where is it better, where worse? Slices",
+        (
+            DifferenceGroup(f"{title_of(measure)}: {second} − {first}. {side_words(rows[0])}", rows)
+            for (measure, (first, second)), rows in groups.items()
+        ),
+        level=percent(result.level),
+        left_out=len(result.slices) - MAX_ROWS,
+    )
+
+
+def slice_table(result: Comparisons) -> Table | None:
+    """Give one row per slice and pair: the change, its interval, and what is sure among all."""
+    if not result.slices:
+        return None
+    several = len(result.names) > 2
+    rows = tuple(
+        (
+            one.slice,
+            count(one.n),
+            title_of(one.comparison.measure),
+            *((" − ".join(reversed(one.comparison.names)),) if several else ()),
+            *signed_words(one.comparison.difference),
+            p_words(one.adjusted),
+            one.finding,
+        )
+        for one in result.slices
+    )
+    pairs = ("Pair",) if several else ()
+    interval = f"#{interval_heading(result.level)}"
+    columns = heads("Slice", "#n", "Measure", *pairs, "#Change", interval, "#p (Holm)", "Finding")
+    return Table("Slices", columns, rows)
+
+
 def _terminal_tables(result: Comparisons) -> Iterator[Table]:
     if len(result.names) == 2:
         yield two_model_table(result)
@@ -145,7 +192,7 @@ def _terminal_tables(result: Comparisons) -> Iterator[Table]:
         if len(result.names) <= MAX_MODELS_SHOWN:
             yield value_table(result)
     others = other_test_table(result, (result.measure,))
-    yield from (table for table in (right_table(result), others) if table)
+    yield from (table for table in (slice_table(result), right_table(result), others) if table)
 
 
 def comparisons_tables(result: Comparisons) -> Iterator[Table]:
@@ -159,7 +206,7 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
             yield pair_table(result, measure)
         yield tier_table(result)
     others = other_test_table(result, result.measures)
-    yield from (table for table in (right_table(result), others) if table)
+    yield from (table for table in (slice_table(result), right_table(result), others) if table)
 
 
 def two_model_table(result: Comparisons) -> Table:
@@ -313,7 +360,7 @@ def comparisons_facts(result: Any) -> Facts:
 def comparisons_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     weighted = any(map(is_weighted, result.evaluations.values()))
-    for one in result.pairs:
+    for one in (*result.pairs, *(part.comparison for part in result.slices)):
         yield from difference_uses(one, weighted=weighted)
     for evaluation in result.evaluations.values():
         yield from prediction_uses(evaluation)

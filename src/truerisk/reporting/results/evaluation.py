@@ -73,7 +73,7 @@ HEADLINES_OF_RARE = (
 )  # fmt: skip
 MAX_HEADLINES = 4
 MAX_CONFUSED = 30  # classes in the matrix on the page
-MAX_CLASS_ROWS = 500
+MAX_CLASS_ROWS = 200
 CLASS_MEASURES = ("precision", "recall", "f1")
 HEATS = 9
 MAX_DRAWN_CLASSES = 40  # in a figure
@@ -197,8 +197,8 @@ def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
 
 
 def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
-    result = evaluation.confusion
-    if result is None or len(result[0]) > MAX_CONFUSED:
+    result = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
+    if result is None:
         return None
     labels, counts = result
     totals = counts.sum(axis=1)
@@ -223,7 +223,8 @@ def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     offered = next(iter(evaluation.by_class.values()))
     names = [name for name in CLASS_MEASURES if name in offered] or list(offered)
-    shown = list(evaluation.by_class.items())[:MAX_CLASS_ROWS]
+    chosen = chosen_classes(evaluation, MAX_CLASS_ROWS)
+    shown = [(label, evaluation.by_class[label]) for label in chosen]
     axes = {name: axis_of([estimates[name] for _, estimates in shown]) for name in names}
     sizes = class_sizes(evaluation)
     rows = [
@@ -237,8 +238,40 @@ def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
     return {
         "columns": [title_of(name) for name in names],
         "rows": rows,
-        "left_out": len(evaluation.by_class) - len(shown),
+        "left_out": left_out(evaluation, MAX_CLASS_ROWS),
     }
+
+
+def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
+    """Choose the classes to show: all of them, or the most frequent and those that are worst.
+
+    The worst are those whose F1 is low even at the upper end of its interval: a class of a few
+    examples is not among them by chance.
+    """
+    every = list(evaluation.by_class)
+    if len(every) <= most:
+        return every
+    frequent = list(class_sizes(evaluation))[: most - most // 2]
+
+    def upper_end(label: str) -> float:
+        estimate = evaluation.by_class[label].get("f1")
+        known = estimate is not None and estimate.interval is not None
+        return estimate.interval.high if known else np.inf  # type: ignore[union-attr]
+
+    others = sorted(set(every) - set(frequent), key=lambda label: (upper_end(label), label))
+    chosen = {*frequent, *others[: most // 2]}
+    return [label for label in every if label in chosen]
+
+
+def left_out(evaluation: Evaluation, most: int) -> str:
+    """Say which classes are not shown; nothing where all are."""
+    left = len(evaluation.by_class) - most
+    if left <= 0:
+        return ""
+    return (
+        f"{left:,} classes more are not shown: these are the {most - most // 2} most frequent and "
+        f"the {most // 2} others whose F1 is lowest (by the upper end of its interval)."
+    )
 
 
 def _terminal_classes(evaluation: Evaluation) -> Table | None:
@@ -246,10 +279,7 @@ def _terminal_classes(evaluation: Evaluation) -> Table | None:
         return None
     offered = next(iter(evaluation.by_class.values()))
     chosen = tuple(name for name in CLASS_MEASURES if name in offered) or tuple(offered)[:3]
-    table = class_table(evaluation, chosen)
-    return (
-        None if table is None else Table(table.title, table.columns, table.rows[:MAX_CLASSES_SHOWN])
-    )
+    return class_table(evaluation, chosen, MAX_CLASSES_SHOWN)
 
 
 def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
@@ -265,9 +295,9 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
         slice_table(evaluation, narrow=True),
     )
     yield from (table for table in tables if table is not None)
-    left = len(evaluation.by_class) - MAX_CLASSES_SHOWN
-    if left > 0:
-        yield Sentences([f"{left:,} classes more: --json and --html show them."])
+    left = left_out(evaluation, MAX_CLASSES_SHOWN)
+    if left:
+        yield Sentences([f"{left} --json has all."])
     yield Sentences(remarks(evaluation), "Notes")
     yield FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
 
@@ -296,8 +326,10 @@ def measure_table(evaluation: Evaluation) -> Table:
     return Table("Measures", columns, tuple(rows))
 
 
-def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None) -> Table | None:
-    """Give one row per class; None when there are no estimates of single classes."""
+def class_table(
+    evaluation: Evaluation, measures: tuple[str, ...] | None = None, most: int | None = None
+) -> Table | None:
+    """Give one row per class, of `most` of them; None without estimates of single classes."""
     if not evaluation.by_class:
         return None
     names = measures or tuple(next(iter(evaluation.by_class.values())))
@@ -305,7 +337,8 @@ def class_table(evaluation: Evaluation, measures: tuple[str, ...] | None = None)
     mark = marks_of(evaluation)
     rows = tuple(
         (label, *(with_interval(one) + mark(one) for one in (estimates[name] for name in names)))
-        for label, estimates in evaluation.by_class.items()
+        for label in chosen_classes(evaluation, most or len(evaluation.by_class))
+        for estimates in (evaluation.by_class[label],)
     )
     sure = interval_subtitle(evaluation.level, evaluation.values())
     return Table(f"Classes ({sure})", columns, rows)
@@ -316,8 +349,8 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
 
     The narrow form has the shares only, in whole percent.
     """
-    result = evaluation.confusion
-    if result is None or len(result[0]) > WIDEST_CONFUSION:
+    result = evaluation.confusion if len(evaluation.labels) <= WIDEST_CONFUSION else None
+    if result is None:
         return None
     labels, counts = result
     totals = counts.sum(axis=1)
@@ -334,18 +367,16 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
 
 def mistake_table(evaluation: Evaluation) -> Table | None:
     """Give the most frequent mistakes, where the confusion matrix is too large to be read."""
-    result = evaluation.confusion
-    if result is None or len(result[0]) <= WIDEST_CONFUSION:
+    cells = _cells(evaluation)
+    if cells is None or cells.multilabel or len(cells.labels) <= WIDEST_CONFUSION:
         return None
-    labels, counts = result
-    wrong = counts - np.diag(np.diag(counts))
-    worst = np.argsort(-wrong, axis=None, kind="stable")[:MAX_MISTAKES]
-    totals = counts.sum(axis=1)
-    rows = []
-    for truth, called in zip(*np.unravel_index(worst, wrong.shape), strict=True):
-        n = wrong[truth, called]
-        if n > 0:
-            rows.append((labels[truth], labels[called], count(n), share(n, totals[truth])))
+    labels, totals = cells.labels, cells.class_counts().truth
+    true, called, wrong = cells.mistakes()
+    worst = np.lexsort((called, true, -wrong))[:MAX_MISTAKES]
+    rows = [
+        (labels[truth], labels[said], count(n), share(n, totals[truth]))
+        for truth, said, n in zip(true[worst], called[worst], wrong[worst], strict=True)
+    ]
     columns = heads("True", "Called", "#n", "#of the true class")
     return Table("Most frequent mistakes", columns, tuple(rows))
 
@@ -554,12 +585,17 @@ def one_pair_of_classes(evaluation: Evaluation) -> Iterator[str]:
     cells = _cells(evaluation)
     if cells is None or cells.multilabel or len(cells.labels) < 3:
         return
-    counts = cells.confusion()
-    wrong = counts - np.diag(np.diag(counts))
-    both = np.triu(wrong + wrong.T)
-    total, most = float(wrong.sum()), float(both.max())
-    if total >= MIN_MISTAKES and most > MAX_OF_MISTAKES * total:
-        first, second = np.unravel_index(int(np.argmax(both)), both.shape)
+    true, called, wrong = cells.mistakes()
+    total, size = float(wrong.sum()), len(cells.labels)
+    if total < MIN_MISTAKES:
+        return
+    pairs, at = np.unique(
+        np.minimum(true, called) * size + np.maximum(true, called), return_inverse=True
+    )
+    both = np.bincount(at, weights=wrong)
+    most = float(both.max())
+    if most > MAX_OF_MISTAKES * total:
+        first, second = divmod(int(pairs[np.argmax(both)]), size)
         names = f"{shown(cells.labels[first])} and {shown(cells.labels[second])}"
         yield (
             f"Look at the examples of {names}: taking one for the other makes {count(most)} of "
@@ -656,8 +692,8 @@ def _f1(table: Sweep) -> Any:
 def evaluation_pictures(evaluation: Evaluation) -> Pictures:
     """Draw every measure, what was called what, the classes, and the scores."""
     yield "measures", measure_forest(evaluation)
-    confusion = evaluation.confusion
-    if confusion is not None and len(confusion[0]) <= MAX_CONFUSED:
+    confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
+    if confusion is not None:
         yield "confusion", Matrix(labels=confusion[0], counts=confusion[1])
     if evaluation.by_class:
         yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))

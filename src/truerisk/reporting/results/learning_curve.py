@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.estimation.curves.laws import FAR, Extrapolation
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
+from truerisk.intervals.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.document import (
     INKS,
     Band,
@@ -68,6 +69,7 @@ COST_TITLES = {
     "cpu_seconds": "CPU",
 }
 TWICE = 2
+OF_POINTS = "between sizes"  # design under which the ledger has the points of curves
 MAX_WRITTEN = 1e12  # a larger number of examples gets an exponent
 LAW_POINTS = 40
 COSTS_DRAWN = {
@@ -608,8 +610,15 @@ def learning_curve_uses(curve: Any) -> Iterator[Use]:
     for learner in curve.values():
         for point in learner.points:
             if point.interval is not None:
+                measured = coverage_of(
+                    point.interval.method,
+                    curve.measure,
+                    design=OF_POINTS,
+                    target=LEARNER,
+                    level=point.interval.level,
+                )
                 reason = "not measured on random divisions"
-                yield Use(point.interval, curve.measure, None, reason)
+                yield Use(point.interval, curve.measure, measured, reason)
 
 
 def curve_steps(curve: Any) -> Iterator[str]:
@@ -645,16 +654,15 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
     size = FURTHER * curve.n
     now, then = law.at(curve.n), law.at(size)
     ends = (then.interval.low, then.interval.high) if then.interval else (then.value,) * 2
-    best, worst = sorted(1 - end if law.higher_is_better else end for end in ends)
+    best = min(1 - end if law.higher_is_better else end for end in ends)
     loss, later = (1 - one.value if law.higher_is_better else one.value for one in (now, then))
     text = (
         f"bring {title_of(curve.measure)} from {written(now).value} to about "
         f"{with_interval(then)}, by its law"
     )
     more = f"{FURTHER} times as many examples ({count(size)})"
-    if later < (1 - GAIN) * loss and worst < loss:
-        yield f"Collect more examples for {name}: {more} would {text}: `truerisk curve`."
-    elif later < (1 - GAIN) * loss:
+    if later < (1 - GAIN) * loss:
+        # The interval of a law always holds a curve that levels off now: no gain is sure.
         yield (
             f"Collect more examples for {name} if they are cheap: {more} would {text}, which does "
             "not exclude that nothing is gained: `truerisk curve --repeats`."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.perturbation import Perturbed
+from truerisk.measures.registry import spoken_title
 from truerisk.reporting.document import (
     Chapter,
     Entry,
@@ -31,6 +32,7 @@ FORMS = {
     "percentile": "Perturbation: percentile",
     "normal": "Perturbation: normal",
     "effective_size": "Perturbation: effective size",
+    "plug_in": "Plug-in variance",
 }
 
 
@@ -43,26 +45,32 @@ def perturbed_chapter(result: Perturbed, rivals: Mapping[str, Estimate] | None =
         f"about {result.target}",
     )
     return Chapter(
-        title="How often is this SVM wrong?",
+        title=_title(result),
         subtitle=" · ".join(parts),
         verdict=sentences([value_sentence(result)]),
         tiles=(
-            Tile.of("Error rate", result, "cross-validated"),
-            Tile.of("Error in training", training, "on the examples it was trained on"),
+            Tile.of(title_of(result.measure), result, "cross-validated"),
+            Tile.of("In training", training, "on the examples it was trained on"),
         ),
         sections=tuple(_sections(result, rivals or {})),
         notes=sentences(_notes(result, rivals or {})),
     )
 
 
+def _title(result: Perturbed) -> str:
+    if result.measure == "error_rate":
+        return "How often is this model wrong?"
+    return f"What {spoken_title(result.measure)} will this model have?"
+
+
 def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Section]:
     values = _places(result)
     if len(values) > 1 and np.ptp(values) > 0:
         yield charts_section(
-            "Where the error may lie",
-            [histogram("The error, by random weights", result, values)],
-            "The SVM was trained again under random weights of the examples. A bar counts the "
-            "weightings by which the error would lie there: the estimate less what they moved it "
+            "Where it may lie",
+            [histogram(f"{title_of(result.measure)}, by random weights", result, values)],
+            "The model was trained again under random weights of the examples. A bar counts the "
+            "weightings by which the value would lie there: the estimate less what they moved it "
             "by.",
         )
     entries = [
@@ -81,7 +89,7 @@ def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Sec
             "Every rule on the same examples",
             "Rule",
             entries,
-            "The same error by every form of interval that there is for it.",
+            "The same value by every form of interval that there is for it.",
         )
 
 
@@ -104,7 +112,7 @@ def perturbation_facts(result: Any) -> Facts:
     yield "examples", count(result.n)
     yield "weightings", count(len(result.replicates))
     yield "losses that are perturbed", spoken(result.losses)
-    yield "error in training", number(result.training_error)
+    yield "value in training", number(result.training_error)
     if result.interval is not None:
         yield "confidence level", percent(result.interval.level)
     yield "the numbers are about", result.target
@@ -113,7 +121,7 @@ def perturbation_facts(result: Any) -> Facts:
 def perturbation_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     if result.interval is not None:
-        grouped = result.forms["exact"].method != EXACT
+        grouped = result.forms["exact"].method.startswith(("cluster", "group", "agreement"))
         reason = "not measured with groups" if grouped else "not measured"
         losses = f"{result.losses.replace('_', '-')} losses"
         for interval in (result.interval, *result.forms.values()):
@@ -131,7 +139,8 @@ def perturbed_steps(result: Any) -> Iterator[str]:
             "Do not rely on intervals by losses in training, which vary too little"
             f"{reason}: `truerisk perturb --losses cross_validated`."
         )
-    if result.forms["exact"].method == "clopper_pearson":  # with groups neither was measured
+    exact = result.forms["exact"].method == "clopper_pearson"  # with groups neither was measured
+    if exact and result.measure == "error_rate":
         yield (
             f"Take the agreement interval for the error itself, {number(result.value)} here: it "
             "was measured to be shorter, and to keep its promise too: "
@@ -143,7 +152,8 @@ def perturbation_pictures(result: Perturbed) -> Pictures:
     """Draw where the error may lie, and the estimate with every form of interval."""
     values = _places(result)
     if len(values) > 1:
-        yield "weightings", histogram("The error, by random weights", result, values)
+        title = f"{title_of(result.measure)}, by random weights"
+        yield "weightings", histogram(title, result, values)
     else:
         yield "weightings", forest_of([result])
     forms = result.forms.items()

@@ -33,12 +33,7 @@ ELSEWHERE = "at "  # begins where something was measured, if at another level th
 MARK = "°"  # after an interval whose coverage was not measured
 # They promise nothing: one stands for no value, the other is all there is.
 NO_PROMISE = {"undefined", "whole_range"}
-REPEATED, ONCE, HELD_OUT, OWN = (
-    "5 × 10 folds",
-    "10 folds",
-    "a third held out",
-    "refits of its own",
-)
+REPEATED, HELD_OUT, OWN = "5 × 10 folds", "a third held out", "refits of its own"
 EXACT = "clopper_pearson"
 NEITHER = "not measured for this way of estimating"
 OF_HELD_OUT = "held out: "
@@ -253,10 +248,11 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
 
 
 def design_of(settings: Mapping[str, Any]) -> str:
-    """Say which of the measured ways of refitting these settings are nearest to, if any."""
+    """Name the way of refitting as the ledgers do; nothing for one that none of them has."""
     method = settings.get("method")
     if method == "cross_validation":
-        return REPEATED if settings.get("repeats", 1) > 1 else ONCE
+        folds, repeats = settings.get("folds"), settings.get("repeats", 1)
+        return f"{folds} folds" if repeats == 1 else f"{repeats} × {folds} folds"
     named = {"holdout": HELD_OUT, "nested_cross_validation": OWN, "conservative_z": OWN}
     return named.get(str(method), "")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.aliases import Indices
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.intervals.chosen_thresholds import kept_by_order
 from truerisk.intervals.normal import normal_quantile
@@ -64,6 +64,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     others = [title_of(measure.name) for measure in offered if not measure.is_live]
     names = dict(zip((0, 1), _labels(evaluation), strict=True))
     places = {mark.letter: mark.row for mark in marks}
+    slices = sliced_scores(evaluation)
     numbers = {
         "threshold": table.threshold[rows],
         "tp": table.tp[rows],
@@ -82,6 +83,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "band_step": _band_step(table),
         "has_intervals": not unsure,
         "weighted": _is_weighted(table),
+        "slices": [_slice_counts(one.evaluation, table.threshold[rows]) for one in slices.values()],
     }
     data = {
         "json": json_for_page(as_plain(numbers)),
@@ -98,8 +100,30 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "last": len(rows) - 1,
         "intervals": unsure or _interval_words(evaluation),
         "has_intervals": not unsure,
+        "slices": [f"{visible(name)} ({count(one.n)})" for name, one in slices.items()],
     }
     return Section("explorer", TITLE, data, _lead(evaluation))
+
+
+def sliced_scores(evaluation: Evaluation) -> dict[str, Any]:
+    """Give the slices that the explorer can show, in their order: those that have scores."""
+    return {
+        name: one
+        for name, one in evaluation.slices.items()
+        if isinstance(one.evaluation.curves.get("thresholds"), Sweep)
+    }
+
+
+def _slice_counts(part: Evaluation, thresholds: Array) -> dict[str, Any]:
+    """Count what a slice has at the thresholds of all examples."""
+    table: Sweep = part.curves["thresholds"]
+    at = np.maximum(np.searchsorted(-table.threshold, -thresholds, side="right") - 1, 0)
+    return {
+        "tp": table.tp[at],
+        "fp": table.fp[at],
+        "positives": table.tp[-1],
+        "negatives": table.fp[-1],
+    }
 
 
 def _reachable(table: Sweep) -> Sweep:

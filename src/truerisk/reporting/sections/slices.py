@@ -8,6 +8,7 @@ from truerisk.evaluation.slices import Slice
 from truerisk.measures.registry import spoken_title
 from truerisk.reporting.document import Column, Entry, Forest, Section, Table, axis_of, heads
 from truerisk.reporting.escaping import visible
+from truerisk.reporting.sections.explorer import sliced_scores
 from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.wording import (
     NO_INTERVAL,
@@ -93,22 +94,23 @@ def slices_section(evaluation: Evaluation) -> Section | None:
     def cells(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [forest_row(Entry(name, part[name]), axes[name]) for name in names]
 
+    linked = list(sliced_scores(evaluation)) if _has_explorer(evaluation) else []
     rows = [
         {
             "label": visible(name),
-            "at": at + 1,
+            "at": linked.index(name) + 1 if name in linked else 0,
             "examples": count(one.n),
             "cells": cells(one),
             "p": _least_p(one),
             "finding": visible(_than_rest(one)),
         }
-        for at, (name, one) in enumerate(evaluation.slices.items())
+        for name, one in evaluation.slices.items()
     ]
     data = {
         "columns": [title_of(name) for name in names],
         "whole": {"examples": count(evaluation.n), "cells": cells(evaluation)},
         "rows": rows,
-        "linked": bool(evaluation.curves.get("thresholds")) and len(evaluation.labels) == 2,
+        "linked": bool(linked),
     }
     lead = (
         "Each slice against all other examples. p is the smallest over the measures, adjusted for "
@@ -116,6 +118,10 @@ def slices_section(evaluation: Evaluation) -> Section | None:
         f"{1 - evaluation.level:.3g} the difference is sure."
     )
     return Section("slices", TITLE, data, lead)
+
+
+def _has_explorer(evaluation: Evaluation) -> bool:
+    return len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
 
 
 def slice_forest(evaluation: Evaluation) -> Forest:

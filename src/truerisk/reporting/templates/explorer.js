@@ -1,6 +1,7 @@
 // The threshold explorer: from thresholds, counts and controls to what the page shows.
 //
-// State      t: threshold, w: half-width of the rejection band, and what the four outcomes cost.
+// State      t: threshold, w: half-width of the rejection band, what the four outcomes cost, and
+//            s: the slice that is shown, 0 for all examples.
 // Row        of a number: the lowest kept threshold that is at least as high; counts are exact there.
 // Rejected   scores nearer to t than w, as in measures/rejection.py.
 (() => {
@@ -8,7 +9,7 @@
 
   const { OUTCOMES, estimate, fixed, written } = intervalNumbers;
   const { chart, short, strip, ticks } = explorerPictures;
-  const KEYS = explorerAddress.KEYS;
+  const KEYS = explorerAddress.KEYS.filter((key) => key !== "s"); // of the fields of numbers
   const QUIET = 400; // milliseconds without a change before it is spoken
   const HEATS = 9;
   const MOST_STRANGE = 5; // pieces of an address that a hint quotes
@@ -30,6 +31,12 @@
     data.n = data.positives + data.negatives;
     data.last = data.threshold.length - 1;
     return data;
+  }
+
+  // The counts of one slice at the same thresholds; marks and thresholds are those of all examples.
+  function viewOf(data, slice) {
+    const part = data.slices[slice - 1];
+    return part === undefined ? data : { ...data, ...part, n: part.positives + part.negatives };
   }
 
   // The last row whose threshold is high enough, or the first; they descend.
@@ -84,30 +91,35 @@
       const element = place(name);
       if (element) element.textContent = words;
     };
-    const begin = () => ({ t: data.start, w: 0, ...data.costs });
+    const begin = () => ({ t: data.start, w: 0, ...data.costs, s: 0 });
     let state = begin();
     let waiting = null;
 
     const x = (row) => (1000 * (data.last - row)) / Math.max(data.last, 1);
-    const picture = chart(panel.querySelector(".plot"), data, x);
+    let view = data;
+    let picture = chart(panel.querySelector(".plot"), view, x);
     ticks(panel.querySelector(".explorer-ticks div"), data, x);
 
     // Costs seldom change while the threshold moves: their curve is computed once for all moves.
     let priced = { costs: null };
 
     function byCosts() {
-      if (OUTCOMES.every((name) => priced.costs && priced.costs[name] === state[name])) return priced;
-      const values = data.threshold.map((_, row) => meanCost(data, row, state));
+      const known = priced.costs && priced.view === view;
+      if (known && OUTCOMES.every((name) => priced.costs[name] === state[name])) return priced;
+      const costsOf = (counts) => data.threshold.map((_, row) => meanCost(counts, row, state));
+      const values = costsOf(view);
+      const all = view === data ? values : costsOf(data);
       // Of thresholds that cost the same the highest is taken.
-      const cheapest = values.reduce((best, value, row) => (value < values[best] ? row : best), 0);
-      priced = { costs: state, values, marks: { ...data.marks, C: cheapest } };
+      const cheapest = all.reduce((best, value, row) => (value < all[best] ? row : best), 0);
+      priced = { view, costs: state, values, marks: { ...data.marks, C: cheapest } };
       return priced;
     }
 
     function update() {
+      showSlice();
       const row = rowOf(data, state.t);
       const [upper, lower] = bandRows(data, state);
-      const counts = countsBetween(data, upper, lower);
+      const counts = countsBetween(view, upper, lower);
       const { marks, values } = byCosts();
       showControls(row);
       showMarks(marks, row);
@@ -122,10 +134,20 @@
       }, QUIET);
     }
 
+    function showSlice() {
+      const chosen = viewOf(data, state.s);
+      const field = control("s");
+      if (field) field.value = String(chosen === data ? 0 : state.s);
+      if (view.tp === chosen.tp) return;
+      view = chosen;
+      panel.querySelector(".plot").replaceChildren();
+      picture = chart(panel.querySelector(".plot"), view, x);
+    }
+
     function showControls(row) {
       const slider = control("slider");
       slider.value = data.last - row;
-      const called = `${many(data.tp[row] + data.fp[row])} of ${many(data.n)} called ${data.positive}`;
+      const called = `${many(view.tp[row] + view.fp[row])} of ${many(view.n)} called ${data.positive}`;
       slider.setAttribute("aria-valuetext", `${short(data.threshold[row])}: ${called}`);
       control("band").value = Math.round(state.w / data.band_step);
       control("band").setAttribute("aria-valuetext", short(state.w));
@@ -149,7 +171,7 @@
 
     function showMatrix(counts) {
       const cell = (name) => panel.querySelector(`[data-cell="${name}"]`);
-      const totals = { p: data.positives, n: data.negatives };
+      const totals = { p: view.positives, n: view.negatives };
       const truth = { tp: "p", fn: "p", fp: "n", tn: "n" };
       const fill = (element, part, whole, kind) => {
         element.textContent = many(part);
@@ -163,14 +185,14 @@
         const kind = name.startsWith("t") ? "right" : "wrong";
         fill(cell(name), counts[name], totals[truth[name]], kind);
       }
-      fill(cell("rejected-1"), counts.rejectedPositive, data.positives, "sum");
-      fill(cell("rejected-0"), counts.rejectedNegative, data.negatives, "sum");
-      cell("true-1").textContent = many(data.positives);
-      cell("true-0").textContent = many(data.negatives);
+      fill(cell("rejected-1"), counts.rejectedPositive, view.positives, "sum");
+      fill(cell("rejected-0"), counts.rejectedNegative, view.negatives, "sum");
+      cell("true-1").textContent = many(view.positives);
+      cell("true-0").textContent = many(view.negatives);
       cell("called-1").textContent = many(counts.tp + counts.fp);
       cell("called-0").textContent = many(counts.fn + counts.tn);
       cell("rejected").textContent = many(counts.rejected);
-      cell("all").textContent = many(data.n);
+      cell("all").textContent = many(view.n);
       for (const element of panel.querySelectorAll("[data-rejected]")) {
         element.hidden = !(state.w > 0);
       }
@@ -205,11 +227,15 @@
       const parts = [
         upper === 0 && called === 0
           ? `Nothing is called ${named}.`
-          : `Called ${named} from ${short(data.threshold[upper])} on: ${many(called)} of ${many(data.n)}${examples}.`,
-        `Of ${many(data.positives)} that are ${named}, ${many(counts.tp)} are found; of ${many(data.negatives)} others, ${many(counts.fp)} are called so too.`,
+          : `Called ${named} from ${short(data.threshold[upper])} on: ${many(called)} of ${many(view.n)}${examples}.`,
+        `Of ${many(view.positives)} that are ${named}, ${many(counts.tp)} are found; of ${many(view.negatives)} others, ${many(counts.fp)} are called so too.`,
       ];
+      if (view !== data) {
+        const words = control("s").selectedOptions[0].textContent;
+        parts.unshift(`Only ${words}; the marked thresholds are those of all examples.`);
+      }
       if (state.w > 0) {
-        parts.push(`${many(counts.rejected)}${examples} (${share(counts.rejected, data.n)}) are rejected.`);
+        parts.push(`${many(counts.rejected)}${examples} (${share(counts.rejected, view.n)}) are rejected.`);
       }
       const cost = panel.querySelector('[data-measure="cost"] .num').textContent;
       parts.push(`Cost of an example: ${cost}.`);
@@ -274,6 +300,15 @@
           set({ t: data.threshold[byCosts().marks[button.dataset.mark]] });
         });
       }
+      control("s")?.addEventListener("change", (event) => set({ s: Number(event.target.value) }));
+      for (const link of linksTo(panel)) {
+        link.addEventListener("click", (event) => {
+          event.preventDefault(); // the threshold stays as it is
+          set({ s: Number(link.dataset.slice) });
+          panel.scrollIntoView();
+          control("s").focus({ preventScroll: true });
+        });
+      }
       control("reset").addEventListener("click", () => set(begin()));
       window.addEventListener("hashchange", readAddress);
     }
@@ -284,6 +319,16 @@
     listen();
     update();
     readAddress();
+  }
+
+  // The names in a table of slices, whose explorer is the next one on the page.
+  function linksTo(panel) {
+    const follows = (link, one) =>
+      link.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const panels = [...document.querySelectorAll(".explorer-panel")];
+    return [...document.querySelectorAll("a[data-slice]")].filter(
+      (link) => panels.find((one) => follows(link, one)) === panel,
+    );
   }
 
   function spanOf(data) {

@@ -1,9 +1,10 @@
 // What the explorers of a page are set to, in its address: #t=0.5&w=0.1&tp=0&fp=1&fn=5&tn=0, with
-// "2." before the keys of a second one.  What has no "=" is the name of a place on the page.
+// "2." before the keys of a second one; s=3 is the third slice.  What has no "=" is the name of a place on the page.
 const explorerAddress = (() => {
   "use strict";
 
-  const KEYS = ["t", "w", "tp", "fp", "fn", "tn"];
+  const SLICE = "s";
+  const KEYS = ["t", "w", "tp", "fp", "fn", "tn", SLICE];
   const MOST_COST = 1e300; // as in the library: sums of more could not be told
   const QUIET = 400; // milliseconds; browsers refuse an address that changes with every move
   let kept = new URLSearchParams();
@@ -13,6 +14,7 @@ const explorerAddress = (() => {
   // Which numbers a key may have: a band is not negative, and costs have an end.
   function able(key, value) {
     if (key === "t") return Number.isFinite(value);
+    if (key === SLICE) return Number.isInteger(value) && value >= 0;
     return key === "w" ? Number.isFinite(value) && value >= 0 : Math.abs(value) <= MOST_COST;
   }
 
@@ -45,6 +47,10 @@ const explorerAddress = (() => {
   function keep(prefix, state) {
     for (const key of KEYS) {
       const value = state[key];
+      if (key === SLICE && !value) {
+        kept.delete(prefix + key); // all examples
+        continue;
+      }
       const text = Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf";
       kept.set(prefix + key, text);
     }

@@ -84,22 +84,22 @@ def begin(gram: Array, y: Array, upper: Array, start: Solution | None) -> Dual:
     return Dual(gram, diagonal, lower, higher, z, gradient)
 
 
-def balanced(z: Array, lower: Array, upper: Array) -> Array:
-    """Bring Σz to 0 within the bounds, first by those that are free."""
+def balanced(z: Array, lower: Array, upper: Array, total: float = 0.0) -> Array:
+    """Bring Σz to `total` within the bounds, first by those that are free."""
     for who in ((z > lower) & (z < upper), np.ones(len(z), bool)):
-        excess = z.sum()
+        excess = z.sum() - total
         # Rounding is no excess: to share it out would take bounded examples off their bounds.
         if abs(excess) <= ROUNDING * np.abs(z).sum():
             break
         room = np.where(who, z - lower if excess > 0.0 else upper - z, 0.0)
-        total = room.sum()
-        if total > 0.0:
-            share = min(abs(excess) / total, 1.0)
+        most = room.sum()
+        if most > 0.0:
+            share = min(abs(excess) / most, 1.0)
             z = np.clip(z - np.sign(excess) * share * room, lower, upper)
     return z
 
 
-def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
+def polished(dual: Dual, y: Array, total: float = 0.0) -> tuple[int, Dual]:
     """Return the number of events and the best solution that paths led to.
 
     A path that fails leaves a feasible point, from which the next one starts with a fresh inverse.
@@ -114,7 +114,7 @@ def polished(dual: Dual, y: Array) -> tuple[int, Dual]:
         events += int(path.at[EVENTS])
         if not np.isfinite(path.rows[Z]).all():
             break
-        z = balanced(end_of(path, dual.lower, dual.upper), dual.lower, dual.upper)
+        z = balanced(end_of(path, dual.lower, dual.upper), dual.lower, dual.upper, total)
         dual = dual._replace(z=z, gradient=gradient_of(dual.gram, y, z))
         _, gap = kernel.bias_and_gap(dual)
         if gap >= least:

@@ -1,0 +1,123 @@
+"""Exact leave-one-out of thousands of examples, beside a loop over SVC on the same Gram matrix."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
+from benchmarks.svm_leave_one_out import timed
+from truerisk import KernelSVM, LinearSVM, leave_one_out
+
+TITLE = "Exact leave-one-out by size, one thread, beside SVC(precomputed) on a sample of examples"
+COLUMNS = (
+    *("data, kernel, C", "n", "binomial intervals", "with those of 50 refits"),
+    *("SVC loop, from a sample", "ratio", "ratio with 50 refits", "exponent in n", "goal", "met"),
+)
+FILES = ("waveform", "ringnorm", "banana", "covtype_binary", "image", "ijcnn1")
+COSTS = (0.1, 1.0, 10.0)
+SIZE, LARGER = 2000, 4000
+TABLE_SIZES = (2300, 4600, 9200)
+SAMPLE = 3
+MIN_RATIO, MAX_EXPONENT, MAX_SECONDS = 300.0, 2.5, 1.3
+
+
+def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
+    """Give tables by a Gaussian kernel, one of them at two sizes, and a skewed table by none."""
+    for data in data_sets(200 if quick else SIZE):
+        for cost in COSTS:
+            yield beside(data, "RBF", cost)
+    folder = os.environ.get("TRUERISK_DATA")
+    if folder and not quick:
+        for cost in COSTS:
+            pair = [waveform(folder, n) for n in (SIZE, LARGER)]
+            yield growth(pair, "RBF", cost)
+    for cost in COSTS[:1] if quick else COSTS:
+        for pair in pairwise((200, 400) if quick else TABLE_SIZES):
+            yield growth([skewed(n) for n in pair], "linear", cost)
+
+
+def data_sets(most: int) -> Iterator[Data]:
+    folder = os.environ.get("TRUERISK_DATA")
+    if folder is None:
+        yield skewed(most)
+        return
+    for name in FILES:
+        yield from_file(Path(folder) / "tabular" / f"{name}.csv.gz", most)
+
+
+def waveform(folder: str, n: int) -> Data:
+    return from_file(Path(folder) / "tabular" / "waveform.csv.gz", n)
+
+
+def skewed(n: int) -> Data:
+    """Generate 57 skewed columns, as those of rates of words and lengths of runs."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    lift = rng.standard_normal(57)
+    is_likely = np.outer(y, lift) > 0.0
+    share = 0.15 + 0.25 * rng.random(57) * np.where(is_likely, 1.6, 0.5)
+    X = rng.gamma(0.6, size=(n, 57)) * np.where(is_likely, 1.5, 0.7)
+    return sample("57 skewed columns", X * (rng.random((n, 57)) < share), y, n)
+
+
+def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
+    """Measure one set of data."""
+    plain, whole = seconds(data, kernel, cost)
+    theirs = loop(data, kernel, cost)
+    met = "yes" if theirs / plain >= MIN_RATIO else "no"
+    return (
+        *(f"{data.name}, {kernel}, {cost:g}", str(len(data.y)), f"{plain:.3f} s", f"{whole:.2f} s"),
+        *(f"{theirs:.0f} s", f"{theirs / plain:,.0f}", f"{theirs / whole:,.0f}", "–"),
+        *(f"≥ {MIN_RATIO:.0f}×", met),
+    )
+
+
+def growth(pair: list[Data], kernel: str, cost: float) -> tuple[str, ...]:
+    """Measure two sizes; the row is that of the larger one, with the exponent between them."""
+    (first, _), (plain, whole) = (seconds(data, kernel, cost) for data in pair)
+    n, m = (len(data.y) for data in pair)
+    exponent = np.log(plain / first) / np.log(m / n)
+    theirs = loop(pair[1], kernel, cost)
+    goal, is_met = f"exponent ≤ {MAX_EXPONENT}", exponent <= MAX_EXPONENT
+    if kernel == "linear" and m == TABLE_SIZES[1]:
+        goal, is_met = f"≤ {MAX_SECONDS} s with 50 refits", whole <= MAX_SECONDS
+    return (
+        *(f"{pair[1].name}, {kernel}, {cost:g}", str(m), f"{plain:.3f} s", f"{whole:.2f} s"),
+        *(f"{theirs:.0f} s", f"{theirs / plain:,.0f}", f"{theirs / whole:,.0f}"),
+        *(f"{exponent:.1f} from {n}", goal, "yes" if is_met else "no"),
+    )
+
+
+def seconds(data: Data, kernel: str, cost: float) -> tuple[float, float]:
+    """Give the time with binomial intervals, and with those of the default."""
+    svm = LinearSVM(C=cost) if kernel == "linear" else KernelSVM(C=cost, gamma=1 / data.X.shape[1])
+
+    def work(interval: str) -> Callable[[], object]:
+        return lambda: leave_one_out(svm, data.X, data.y, interval=interval)
+
+    plain = min(timed(work("binomial"))[1] for _ in range(3))
+    return plain, min(timed(work("variance_components"))[1] for _ in range(2))
+
+
+def loop(data: Data, kernel: str, cost: float) -> float:
+    """Give the time of a loop over all examples, from a sample of them; the Gram matrix is free."""
+    gram, y = gram_of(data.X, kernel), data.y
+
+    def refit() -> Array:
+        found = []
+        for t in np.random.default_rng(0).permutation(len(y))[:SAMPLE]:
+            kept = np.delete(np.arange(len(y)), t)
+            # On skewed columns libsvm may take hours: it is timed up to a million steps.
+            svm = SVC(C=cost, kernel="precomputed", cache_size=2000, max_iter=10**6)
+            found.append(svm.fit(gram[np.ix_(kept, kept)], y[kept]).predict(gram[t : t + 1, kept]))
+        return np.array(found)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return timed(refit)[1] * len(y) / SAMPLE
