@@ -96,8 +96,8 @@ class Reportable(Frozen):
         """
         return import_module("truerisk.reporting.page").report_of(self, source=source)
 
-    def plot(self, ax: Any) -> Any:
-        """Draw the result into axes of matplotlib, and return them."""
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result into axes of matplotlib, or into a new figure, and return the axes."""
         return import_module("truerisk.reporting.render.figures").draw_result(self, ax)
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class Curve:
 
     kind: ClassVar[str]
 
-    def plot(self, ax: Any) -> Any:
-        """Draw the curve into axes of matplotlib, and return them."""
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve into axes of matplotlib, or into a new figure, and return the axes."""
         return import_module("truerisk.reporting.render.curves").draw_curve(self, ax)
 
 

@@ -461,9 +461,18 @@ def test_every_picture_of_a_result_is_drawn_whatever_its_names(results, kind):
         assert figure_bytes(picture, "png")
 
 
+def test_without_axes_a_new_figure_is_drawn(results):
+    from matplotlib import pyplot as plt
+
+    for drawn in (results["Estimate"], roc([0, 1], [0.2, 0.7])):
+        axes = drawn.plot()
+        assert axes.figure.number in plt.get_fignums()
+        plt.close(axes.figure)
+
+
 def test_what_is_no_axes_and_what_is_no_result_is_refused(results):
-    with pytest.raises(InputError, match="`ax` must be axes of matplotlib; got None"):
-        results["Estimate"].plot(None)
+    with pytest.raises(InputError, match="`ax` must be axes of matplotlib; got 3"):
+        results["Estimate"].plot(3)
     with pytest.raises(InputError, match="`result` must be a result of truerisk"):
         draw_result(SimpleNamespace(), Figure().subplots())
 

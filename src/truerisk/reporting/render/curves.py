@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.intervals.normal import normal_quantile
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label
+from truerisk.reporting.render.figures import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +20,9 @@ BLUE, VERMILION, GREY = FIGURE["first"], FIGURE["second"], FIGURE["soft"]
 DEVIATE_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)  # rates on normal deviates
 
 
-def draw_curve(curve: Any, ax: "Axes") -> "Axes":
+def draw_curve(curve: Any, ax: "Axes | None") -> "Axes":
     """Draw a curve or a band, by its kind, and return the axes."""
+    ax = axes_or_new(ax)
     DRAWINGS[curve.kind](curve, ax)
     return ax
 

@@ -83,14 +83,24 @@ def pictures_of(result: Any) -> dict[str, Picture]:
     return dict(presenter_of(result).pictures(result))
 
 
-def draw_result(result: Any, ax: "Axes") -> "Axes":
+def draw_result(result: Any, ax: "Axes | None") -> "Axes":
     """Draw the first picture of a result into axes, and return them."""
+    return draw(next(iter(pictures_of(result).values())), axes_or_new(ax))
+
+
+def axes_or_new(ax: "Axes | None") -> "Axes":
+    """Give the axes, or those of a new figure."""
+    check_matplotlib()
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        return plt.subplots()[1]
     if not hasattr(ax, "set_yticks"):
         raise InputError(
             f"`ax` must be axes of matplotlib; got {shown(ax)}. Make some with "
             "matplotlib.pyplot.subplots()."
         )
-    return draw(next(iter(pictures_of(result).values())), ax)
+    return ax
 
 
 def draw(picture: Picture, ax: "Axes") -> "Axes":
