@@ -11,6 +11,7 @@ from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
 from .comparison.predictions.compare_values import compare_values as compare_values
 from .comparison.predictions.comparisons import Comparisons as Comparisons
+from .comparison.predictions.text_tests import text_tests as text_tests
 from .errors import InputError as InputError
 from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import RefitError as RefitError

@@ -39,7 +39,7 @@ Five documents stand behind this library. This page lists what each of them desc
 item, with the call or the command that does it. Every call runs in the tests. `truerisk …` is a
 command, `tr.…` is Python, and `make reproduce TABLE=…`, in a clone of the repository, recomputes a
 table. The notes name errata, and the reason where there is no call. The last table lists what other
-libraries offer beside them. The calls use these examples:
+libraries and papers offer beside them. The calls use these examples:
 
 ```python
 {examples}```
