@@ -14,6 +14,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.measures.averages import value_of_tables
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
 from truerisk.tallies.votes import NOT_JUDGED
 
@@ -55,7 +56,7 @@ def estimate_of_choices(
     Values that are all alike say nothing of their spread: n examples that are all alike bound it,
     by 1 − ((1 − L)/2)^(1/n) of the measure's range.
     """
-    bounds = base_measure(measure).measure_range
+    bounds = find_measure(base_and_average(measure)[0]).measure_range
     if len(values):
         tail = (1 - level) / 2
         value = float(values.mean())
