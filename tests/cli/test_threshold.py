@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 
@@ -160,3 +161,35 @@ def test_the_rows_have_the_cost_where_it_is_minimized(run, predictions):
     assert "recall             cost" in text
     rows = json.loads(run("threshold", predictions, "--costs", "fp=1,fn=5", "--json").stdout)
     assert rows["rows"][0]["cost"] == 6 * 5 / 20
+
+
+@pytest.fixture
+def rare(tmp_path):
+    """Hold 40 positives among 4,000, that score higher on the whole."""
+    rng = np.random.default_rng(3)
+    positive = np.arange(4000) < 40
+    chance = 1 / (1 + np.exp(10 - 3 * (rng.normal(size=4000) + 3 * positive)))
+    rows = [f"{int(label)},{p:.6f}" for label, p in zip(positive, chance, strict=True)]
+    path = tmp_path / "rare.csv"
+    path.write_text("\n".join(["y_true,score", *rows]) + "\n")
+    return path
+
+
+def test_the_cost_is_a_column_with_intervals(run, rare):
+    text = run("threshold", rare, "--best", "cost", "--costs", "fp=1,fn=5").stdout
+    assert "0.05 [0.04, 0.07]" in text  # nothing is called positive: 5 · 40 / 4000
+    lines = run("threshold", rare, "--costs", "fp=1,fn=5", "--csv").stdout.splitlines()
+    assert lines[0].endswith("f1_high,cost,cost_low,cost_high")
+
+
+def test_the_rows_of_a_rare_class_tell_small_values_apart(run, rare):
+    text = run("threshold", rare).stdout
+    assert "0.010 [0.007," in text  # 40 of 4000
+    assert "0.01 [0.01, 0.01]" not in text
+
+
+def test_rejections_are_as_rare_as_errors(run, rare, predictions):
+    rates = [row["rejected"] for row in json.loads(run("reject", rare, "--json").stdout)["rows"]]
+    assert sum(0 < rate < 0.0099 for rate in rates) >= 2
+    rows = json.loads(run("reject", predictions, "--json").stdout)["rows"]
+    assert [row["errors"] for row in rows].count(0) <= 1

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.evaluation.best_threshold import PROMISES, threshold_rows
-from truerisk.measures.thresholds import CRITERIA, optimal_threshold
+from truerisk.evaluation.best_threshold import PROMISES, _progress, threshold_rows
+from truerisk.measures.thresholds import CRITERIA, optimal_threshold, sweep
 
 RNG = np.random.default_rng(3)
 POSITIVE = RNG.random(600) < 0.4
@@ -185,21 +185,51 @@ def test_the_choice_can_be_copied_and_is_frozen():
         best.estimates["recall"] = None
 
 
-def test_the_rows_cover_recall_and_false_positives_evenly():
+def test_the_rows_cover_the_useful_range_of_a_rare_class():
     rng = np.random.default_rng(1)
     positive = rng.random(20_000) < 0.01
-    rows = threshold_rows(tr.rank(rng.normal(size=20_000) + 4 * positive, positive), 11)
-    recall = [row["recall"] for row in rows]
-    assert sum(0.05 < one < 0.95 for one in recall) >= 4  # by rank, none would
+    rows = threshold_rows(tr.rank(rng.normal(size=20_000) + 3 * positive, positive), 11)
     assert rows[0]["threshold"] == np.inf
     assert rows[-1]["tn"] == 0
+    # Evenly over recall and false positive rate, four rows would have a precision above 0.1.
+    assert sum(row["precision"] > 0.1 for row in rows) >= 8
+    assert sum(0.05 < row["recall"] < 0.95 for row in rows) >= 8
+
+
+def test_the_rows_are_even_on_a_scale_worked_by_hand():
+    # P = 1 and N = 3, in the order N, N, P, N.
+    # FP/(FP+P) is 0, 1/2, 2/3, 2/3, 3/4, with the range 3/4.
+    # 1 - FN/(FN+N) is 3/4, 3/4, 3/4, 1, 1, with the range 1/4.
+    table = sweep(tr.rank([4, 3, 2, 1], np.array([0, 0, 1, 0]) == 1))
+    assert _progress(table) == pytest.approx([0, 1 / 3, 4 / 9, 17 / 18, 1])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=20))
+def test_the_scale_of_the_rows_treats_both_classes_alike(pairs):
+    scores, positive = map(np.array, zip(*pairs, strict=True))
+    one = _progress(sweep(tr.rank(scores, positive)))
+    other = _progress(sweep(tr.rank(-scores, ~positive)))
+    assert np.all(np.diff(one) > 0)
+    assert (one[0], one[-1]) == (0, 1)
+    assert one == pytest.approx(1 - other[::-1])
+
+
+def test_the_cost_of_a_row_has_the_interval_of_an_evaluation():
+    ranking = tr.rank([5, 4, 3, 2, 1, 0], np.array([1, 1, 0, 1, 0, 0]) == 1)
+    row = threshold_rows(ranking, 7, costs={"fp": 1, "fn": 5})[2]
+    whole = tr.evaluate_counts([[2, 1], [1, 2]], pos_label=1, costs={"fp": 1, "fn": 5})
+    assert (row["tp"], row["fp"], row["cost"]) == (2, 1, 1.0)
+    ends = whole["cost"].interval
+    assert (row["cost_low"], row["cost_high"]) == (ends.low, ends.high)
+    unsure = threshold_rows(ranking, 7, costs={"fp": 1, "fn": 5}, independent=False)[2]
+    assert np.isnan(unsure["cost_low"])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=20))
 def test_intervals_of_rows_contain_their_values(pairs):
     scores, positive = zip(*pairs, strict=True)
     for row in threshold_rows(tr.rank(scores, positive), 6, costs={"fp": 1}):
-        for name in ("precision", "recall", "f1"):
+        for name in ("precision", "recall", "f1", "cost"):
             if not np.isnan(row[name]):
                 assert row[f"{name}_low"] <= row[name] + 1e-12
                 assert row[name] <= row[f"{name}_high"] + 1e-12

@@ -103,11 +103,43 @@ def vectors(folder):
     return path
 
 
+def a_log(folder):
+    lines = [
+        {"id": at, "doc": {"subject": f"s{at % 12}"}, "metrics": {"acc": bool(at % 3)}}
+        for at in range(N)
+    ]
+    path = folder / "j.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def a_log_in_columns(folder):
+    right = np.where(np.arange(N) == 5, "", RNG.integers(0, 2, N))
+    return write(folder / "k.csv", question=np.arange(N), model=["m"] * N, is_correct=right)
+
+
+def a_log_of_a_harness(folder):
+    lines = [
+        {"doc_id": at, "doc": {"q": "?"}, "target": "0", "filtered_resps": ["0"], "filter": "none",
+         "metrics": ["acc", "bleu"], "acc": float(at % 2), "bleu": at / N}
+        for at in range(N)
+    ]  # fmt: skip
+    path = folder / "samples_task.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+LOGS = (a_log, a_log_in_columns, a_log_of_a_harness)
 FILES = (
+    *LOGS,
     of_words, of_probabilities, of_three_classes, of_unknown_names, with_gaps, a_table,
     a_table_without_usual_names, documents, vectors,
 )  # fmt: skip
-KINDS = {a_table: "table", a_table_without_usual_names: "table", documents: "corpus"}
+KINDS = dict.fromkeys(LOGS, "log") | {
+    a_table: "table",
+    a_table_without_usual_names: "table",
+    documents: "corpus",
+}
 
 
 @pytest.mark.parametrize("make", FILES, ids=lambda one: one.__name__)
@@ -138,6 +170,45 @@ def test_two_files_are_compared(folder):
     write(folder / "short.csv", y_true=truth[:50], y_pred=called[:50])
     several = tr.doctor(["old.csv", "short.csv"])
     assert "a column of ids" in several.answers[0].missing
+
+
+def test_a_log_without_truth_is_scored_by_what_was_right(folder):
+    diagnosis = tr.doctor(a_log(folder).name)
+    assert diagnosis.commands == (
+        "truerisk score j.jsonl --correct metrics.acc",
+        "truerisk score j.jsonl --correct metrics.acc --group doc.subject",
+    )
+    assert {one.name: one.role for one in diagnosis.columns}["metrics.acc"] == "correct"
+    assert "an evaluation log" in diagnosis.verdict[0]
+    gaps = tr.doctor(a_log_in_columns(folder).name)
+    assert gaps.commands == ("truerisk score k.csv --correct is_correct --missing drop",)
+    harness = tr.doctor(a_log_of_a_harness(folder).name)
+    assert harness.commands == ("truerisk score samples_task.jsonl --correct acc",)
+    (bleu,) = [one for one in harness.answers if "bleu" in one.question]
+    assert "--value" in bleu.missing
+
+
+def test_a_table_of_zeros_and_ones_is_no_log(folder):
+    x = RNG.normal(size=N)
+    path = write(folder / "t.csv", x=x, passed=(x > 0).astype(int))
+    assert tr.doctor(path).files[0].kind == "table"
+    right = (RNG.random(N) < 0.5).astype(int)
+    path = write(folder / "p.csv", y_true=right, y_pred=right[::-1], correct=right == right[::-1])
+    assert tr.doctor(path).files[0].kind == "predictions"
+
+
+def test_two_logs_are_compared(folder):
+    path = a_log(folder)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    (folder / "other.jsonl").write_text("\n".join(lines[::-1]), encoding="utf-8")
+    command = tr.doctor(["j.jsonl", "other.jsonl"]).commands[0]
+    assert command == "truerisk compare j.jsonl other.jsonl --correct metrics.acc"
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    write(folder / "short.csv", correct=[0, 1, 1] * 10)
+    several = tr.doctor(["j.jsonl", "short.csv"]).answers[0]
+    assert "a column of ids" in several.missing
+    write(folder / "long.csv", id=np.arange(N), correct=[0, 1] * (N // 2))
+    assert "all logs have" in tr.doctor(["j.jsonl", "long.csv"]).answers[0].missing
 
 
 def test_the_columns_are_told(folder):

@@ -1,6 +1,7 @@
 """`truerisk reject`: how many examples to leave undecided for a target error."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ from truerisk.reporting.wording import count, number, percent
 if TYPE_CHECKING:
     from truerisk.measures.rejection import ErrorRejectCurve, GuaranteedRejection, RejectionPoint
 
-SHOWN_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+COMMON_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+RARE_RATES = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005)  # where errors are as rare
 OPTIMISTIC = (
     "Thresholds chosen on these examples look better on them than they will on others; the "
     "intervals are those of thresholds that were fixed before."
@@ -105,8 +107,7 @@ def _show(
     level: float | None,
 ) -> None:
     columns = ("rejected", "error_rate", "low", "high", "accepted", "errors", "evidence_at_least")
-    points = [curve.threshold_for_rejection(rate) for rate in SHOWN_RATES]
-    rows = list(dict.fromkeys(_row(point, level) for point in points))
+    rows = list(dict.fromkeys(_row(point, level) for point in _points(curve)))
     if form is not None:
         points_for = {f"for_{name}": dataclasses.asdict(one) for name, (_, one) in targets.items()}
         facts = {"columns": roles, **points_for, "area": curve.area, "note": OPTIMISTIC}
@@ -120,11 +121,23 @@ def _show(
     for name, (target, point) in targets.items():
         click.echo(_sentence(name, target, point, level))
     click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
+    decimals = 2 if any(0 < row[0] < 0.009 for row in rows) else 1
     words = [
-        (f"{100 * row[0]:.1f} %", _with_ends(*row[1:4]), *map(_short, row[4:])) for row in rows
+        (f"{100 * row[0]:.{decimals}f} %", _with_ends(*row[1:4]), *map(_short, row[4:]))
+        for row in rows
     ]
     show_rows("Error and rejection", ("rejected", "error_rate", *columns[4:]), words)
     click.echo(OPTIMISTIC)
+
+
+def _points(curve: "ErrorRejectCurve") -> Iterator["RejectionPoint"]:
+    """Give rejections from half as rare as errors on, up to the first that leaves no error."""
+    rare = [rate for rate in RARE_RATES if 2 * rate >= curve.error_rate[0]]
+    for rate in (0.0, *rare, *COMMON_RATES):
+        point = curve.threshold_for_rejection(rate)
+        yield point
+        if not point.errors:
+            return
 
 
 def _row(point: "RejectionPoint", level: float | None) -> tuple[float, ...]:

@@ -193,4 +193,6 @@ def _cell(row: dict[str, float], name: str) -> str:
     low, high = row.get(f"{name}_low", math.nan), row.get(f"{name}_high", math.nan)
     if math.isnan(value) or math.isnan(low):
         return number(value) if not math.isfinite(value) else f"{value:.4g}"
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    # As few decimals as the width allows: a rare class has small precision and cost.
+    decimals = next((few for few in (2, 3, 4) if high - low >= 2 * 10.0**-few), 5)
+    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"

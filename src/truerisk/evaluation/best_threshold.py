@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ from truerisk.measures.thresholds import (
     outcome_costs,
     sweep,
 )
-from truerisk.results import Estimate, Frozen, Interval
+from truerisk.results import Estimate, Evaluation, Frozen, Interval
 from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.ranking import Ranking
 
@@ -187,15 +187,13 @@ def threshold_rows(
     level: float = 0.95,
     independent: bool = True,
 ) -> list[dict[str, float]]:
-    """Tabulate so many thresholds, evenly over recall and false positive rate.
+    """Tabulate so many thresholds, evenly over what matters for the rarer class.
 
-    Clopper and Pearson's intervals hold for a threshold that was fixed before; weighted and grouped
-    examples have none.
+    The intervals hold for a threshold that was fixed before: Clopper and Pearson's, and for the
+    cost the one that `evaluate` gives.  Weighted and grouped examples have none.
     """
     table = sweep(ranking)
-    with np.errstate(invalid="ignore"):
-        rates = [found / found[-1] for found in (table.tp, table.fp)]
-    reached = np.nan_to_num(rates).mean(axis=0)
+    reached = _progress(table)
     rows = np.unique(np.searchsorted(reached, np.linspace(0, reached[-1], size)))
     counts = BinaryCounts(*(getattr(table, name)[rows] for name in OUTCOMES))
     columns = {"threshold": table.threshold[rows], **vars(counts)}
@@ -210,10 +208,56 @@ def threshold_rows(
         columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     if costs is not None:
         columns["cost"] = mean_cost(table, outcome_costs(costs))[rows]
+        ends = (np.full(len(rows), np.nan),) * 2
+        if independent and not ranking.weighted:
+            ends = _cost_ends(counts, costs, level)
+        columns |= {"cost_low": ends[0], "cost_high": ends[1]}
     return [
         dict(zip(columns, values, strict=True))
         for values in zip(*(column.tolist() for column in columns.values()), strict=True)
     ]
+
+
+def _progress(table: Sweep) -> Array:
+    r"""Say how far down each threshold is, from 0 to 1, on a scale that rare classes do not crowd.
+
+    The mean of :math:`FP/(FP+P)` and :math:`1 - FN/(FN+N)`, each as a share of its range.  The
+    first grows as fast as precision falls, and is the false positive rate if positives abound; the
+    second is the recall if they are rare.  The scale treats both classes alike.
+    """
+    positives, negatives = float(table.tp[-1]), float(table.fp[-1])
+    false_alarms = table.fp / (table.fp + (positives or negatives))
+    misses = table.fn / (table.fn + (negatives or positives))
+    down = false_alarms / (false_alarms[-1] or 1.0) - misses / (misses[0] or 1.0)
+    return np.asarray((down - down[0]) / (down[-1] - down[0]))
+
+
+def _cost_ends(
+    counts: BinaryCounts, costs: Mapping[str, float], level: float
+) -> tuple[Array, Array]:
+    """Give the interval of the mean cost at each threshold."""
+    at = zip(*(getattr(counts, name).tolist() for name in OUTCOMES), strict=True)
+    found = [_evaluated(one, ["cost"], costs, level)["cost"].interval for one in at]
+    low, high = (
+        np.array([math.nan if one is None else getattr(one, end) for one in found])
+        for end in ("low", "high")
+    )
+    return low, high
+
+
+def _evaluated(
+    counts: Sequence[float], names: list[str], costs: Mapping[str, float] | None, level: float
+) -> Evaluation:
+    """Evaluate the counts at one threshold: TP, FP, FN and TN."""
+    tp, fp, fn, tn = map(int, counts)
+    return evaluate_counts(
+        [[tn, fp], [fn, tp]],
+        labels=["0", "1"],
+        pos_label="1",
+        level=level,
+        costs=costs,
+        measures=names,
+    )
 
 
 def _check_independent(ranking: Ranking, *, independent: bool) -> None:
@@ -350,14 +394,8 @@ def _estimates(
         own = f"f{np.format_float_positional(options['beta'], trim='-')}"
     names = list(dict.fromkeys([*AT_THRESHOLD, own]))
     if sure:
-        evaluation = evaluate_counts(
-            [[int(best.tn), int(best.fp)], [int(best.fn), int(best.tp)]],
-            labels=["0", "1"],
-            pos_label="1",
-            level=level_after_choice(level),
-            costs=options["costs"],
-            measures=names,
-        )
+        counted = [getattr(best, name) for name in OUTCOMES]
+        evaluation = _evaluated(counted, names, options["costs"], level_after_choice(level))
         return {name: _after_choice(evaluation[name], level) for name in names}
     counts = BinaryCounts(best.tp, best.fp, best.fn, best.tn)
     values = {name: float(find_measure(name).value(counts)) for name in names if name != own}

@@ -22,6 +22,7 @@ from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.evaluate import evaluate_files
 from truerisk.evaluation.slicing import sliced
 from truerisk.inputs.corpora.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
+from truerisk.inputs.files import log_of
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.columns import as_values
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
@@ -45,7 +46,7 @@ from truerisk.tallies.ranking import rank
 Kind = Literal[
     "empty", "constant", "labels", "numbers", "probabilities", "ids", "groups", "time", "texts"
 ]
-FileKind = Literal["predictions", "table", "corpus", "unknown"]
+FileKind = Literal["predictions", "log", "table", "corpus", "unknown"]
 
 MAX_ROWS = 200_000  # that are looked at
 MAX_LABELS = 50
@@ -57,6 +58,7 @@ MAX_LISTED = 3
 MAX_BY = 2  # columns that a command slices by
 CLOSE = 1e-6
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+CORRECT_NAMES = ("correct", "is_correct", "acc", "exact_match")  # of 0 and 1, in evaluation logs
 PREDICTION_WORDS = ("pred", "guess", "model", "output", "hat")
 
 
@@ -153,6 +155,7 @@ class Diagnosis(Reportable):
 def _what(one: Diagnosed) -> str:
     kinds = {
         "predictions": "predictions",
+        "log": "an evaluation log, of answers that are right or wrong",
         "table": "a table of examples to learn from",
         "corpus": "documents with labels",
         "unknown": "neither predictions nor a table with a target",
@@ -167,7 +170,8 @@ def doctor(paths: Path | str | Sequence[Path | str]) -> Diagnosis:
     Parameters
     ----------
     paths
-        A file or several: predictions, a table of examples, documents; a folder of documents.
+        A file or several: predictions, a table of examples, documents, evaluation logs; a folder of
+        documents.
 
     Examples
     --------
@@ -201,6 +205,8 @@ class _Look:
     rows: int = 0
     whole: bool = True
     corpus: Corpus | None = None
+    metrics: tuple[str, ...] = ()  # the columns of a log that say what was right
+    is_log: bool = False  # as the tool that wrote it says
 
     @classmethod
     def at(cls, path: Path) -> "_Look":
@@ -213,7 +219,12 @@ class _Look:
             corpus = read_corpus(path)
             return cls(path, "svmlight", rows=len(corpus), corpus=corpus)
         reader = open_reader(facts, path, options)
-        names = tuple(dict.fromkeys(reader.columns))
+        log, nested = log_of(reader), getattr(reader, "nested", ())
+        metrics = tuple(
+            name for name in (*reader.columns, *nested) if _last_part(name) in CORRECT_NAMES
+        )
+        metrics = metrics if log is None else log.metrics
+        names = tuple(dict.fromkeys((*reader.columns, *(nested if metrics else ()))))
         try:
             values, rows, whole = _read(reader, names)
         except InputError:
@@ -222,7 +233,8 @@ class _Look:
             if not names:
                 raise
             values, rows, whole = _read(reader, names)
-        return cls(path, facts.format, values, rows, whole)
+        metrics = tuple(name for name in metrics if name in values)
+        return cls(path, facts.format, values, rows, whole, metrics=metrics, is_log=log is not None)
 
     # What the columns are
 
@@ -313,6 +325,8 @@ class _Look:
                 if getattr(self.roles, role):
                     roles[getattr(self.roles, role)] = role
             roles |= dict.fromkeys(self.roles.score_columns, "score")
+        if self.kind == "log":
+            roles |= dict.fromkeys(self.metrics, "correct")
         if self.kind == "table" and self.target is not None:
             roles[self.target] = "target"
         if self.kind == "corpus":
@@ -405,11 +419,50 @@ class _Look:
         """What the file is for."""
         if self.corpus is not None:
             return "corpus"
+        if self.is_log:
+            return "log"
         if self.roles is not None and not isinstance(self.tried, str):
             return "predictions"
+        if any(not isinstance(options, str) for options in self.logged.values()):
+            return "log"
         if self._documents is not None:
             return "corpus"
         return "table" if self.target is not None else "unknown"
+
+    # Evaluation logs
+
+    @cached_property
+    def logged(self) -> dict[str, list[str] | str]:
+        """The options that read each result of a log; else the reason why it cannot be read."""
+        return {name: self._log_options(name) for name in self.metrics}
+
+    def _log_options(self, name: str) -> list[str] | str:
+        reason = ""
+        for missing in ("refuse", "drop"):
+            reading = ReadingOptions(missing=missing)
+            try:
+                evaluate_files(self.path, roles=Roles(correct=name), options=reading)
+            except InputError as error:
+                reason = reason or str(error)
+                continue
+            return ["--correct", name, *([] if missing == "refuse" else ["--missing", "drop"])]
+        return reason
+
+    @property
+    def has_ids(self) -> bool:
+        return any(name.strip().lower() in USUAL_NAMES["id"] for name in self.values)
+
+    def _of_log(self) -> Iterator[Answer]:
+        for name, options in list(self.logged.items())[:MAX_LISTED]:
+            question = f"How often is it right, by {name}?"
+            if isinstance(options, str):
+                yield Answer(question=question, missing=options)
+                continue
+            yield _asked(question, "score", self.path, options)
+            if self._group is not None:
+                question = f"Do questions of one {self._group} belong together?"
+                grouped = [*options, "--group", self._group]
+                yield _asked(question, "score", self.path, grouped)
 
     # Tables and documents
 
@@ -467,8 +520,7 @@ class _Look:
         names = [
             name
             for name in self.values
-            if name.strip().lower() in USUAL_NAMES["group"]
-            and 10 <= len(self.words(name)) < self.rows
+            if _last_part(name) in USUAL_NAMES["group"] and 10 <= len(self.words(name)) < self.rows
         ]
         return names[0] if len(names) == 1 else None
 
@@ -496,6 +548,12 @@ class _Look:
                 question="How well will the learner do?",
                 missing="the examples themselves: a table of features and labels",
             )
+        elif self.kind == "log":
+            if files == 1:
+                yield Answer(
+                    question="Is another model better?",
+                    missing="the other model's log of the same questions, in a second file",
+                )
         elif self.kind == "unknown":
             reason = self.tried if isinstance(self.tried, str) else "nothing to compare"
             yield Answer(question="How good are these predictions?", missing=reason)
@@ -513,6 +571,8 @@ class _Look:
     def _possible(self) -> Iterator[Answer]:
         if self.kind == "predictions" and not isinstance(self.tried, str):
             yield from self._of_predictions(*self.tried)
+        elif self.kind == "log":
+            yield from self._of_log()
         elif self.kind == "corpus":
             yield from self._of_documents()
         elif self.kind == "table":
@@ -608,7 +668,8 @@ def _asked(question: str, command: str, path: Path, options: Sequence[str]) -> A
 
 
 def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
-    """Give what several files of predictions can be asked together."""
+    """Give what several files of predictions, or several logs, can be asked together."""
+    yield from _logs_together([one for one in looked if one.kind == "log"])
     models = [one for one in looked if one.kind == "predictions" and not isinstance(one.tried, str)]
     if len(models) < 2:
         return
@@ -624,6 +685,22 @@ def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
         paths = [str(one.path) for one in models]
         command = shlex.join(["truerisk", "compare", *paths, *options])
         yield Answer(question=question, command=command)
+
+
+def _logs_together(logs: Sequence[_Look]) -> Iterator[Answer]:
+    """Compare logs by the first result that all of them have."""
+    if len(logs) < 2:
+        return
+    question = "Is the last of them better than the first?"
+    if len({one.rows for one in logs}) > 1 and not all(one.has_ids for one in logs):
+        yield Answer(question=question, missing="a column of ids, or as many rows in each file")
+        return
+    for name, options in logs[0].logged.items():
+        if not isinstance(options, str) and all(one.logged.get(name) == options for one in logs):
+            command = ["truerisk", "compare", *(str(one.path) for one in logs), *options]
+            yield Answer(question=question, command=shlex.join(command))
+            return
+    yield Answer(question=question, missing="a result of 0 and 1 that all logs have")
 
 
 # What is odd: one function per rule
@@ -663,7 +740,7 @@ def _duplicates(look: _Look) -> Iterator[tuple[str, str]]:
     if extra and informative:
         copies = "row is a copy of another" if extra == 1 else "rows are copies of others"
         yield f"{extra:,} {copies} in every column.", "duplicates"
-    for name in look.values:
+    for name in look.values if look.kind != "log" else ():  # of a log: samples of one question
         if name.strip().lower() in USUAL_NAMES["id"] and len(look.words(name)) < look.rows:
             repeated = look.rows - len(look.words(name))
             remedy = f"--group {name} if they belong together, --id '' to leave it aside"
@@ -719,7 +796,7 @@ def _threshold_differs(look: _Look, positive: str) -> Iterator[tuple[str, str]]:
 
 
 def _useless_columns(look: _Look) -> Iterator[tuple[str, str]]:
-    if look.kind == "predictions":
+    if look.kind in {"predictions", "log"}:
         return
     names = [name for name, kind in look.kinds.items() if kind in {"constant", "empty"}]
     if names:
@@ -805,6 +882,11 @@ def _is_readable(reader: Reader, name: str) -> bool:
     except InputError:
         return False
     return True
+
+
+def _last_part(name: str) -> str:
+    """Give the name of a column within its column."""
+    return name.strip().lower().rpartition(".")[2]
 
 
 def _is_called_prediction(name: str) -> bool:
