@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy.stats import norm
 from sklearn.metrics import det_curve as sklearn_det
+from sklearn.metrics import fbeta_score
 from sklearn.metrics import precision_recall_curve as sklearn_precision_recall
 from sklearn.metrics import roc_curve as sklearn_roc
 
@@ -104,6 +105,7 @@ def test_each_curve_draws_itself_on_the_axes_it_is_given():
         roc(TRUTH, SCORES),
         precision_recall(TRUTH, SCORES),
         det(TRUTH, SCORES),
+        precision_recall(TRUTH, SCORES).breakeven(),
         cost(TRUTH, SCORES, {"fp": 1}),
         roc(TRUTH, SCORES).normalised_cost(),
     ]
@@ -141,6 +143,30 @@ def test_det_points_are_those_of_scikit_learn_and_mirror(some):
     mirrored = det(1 - truth, -scores)
     np.testing.assert_allclose(mirrored.fpr[::-1], curve.fnr, atol=1e-15)
     np.testing.assert_allclose(mirrored.fnr[::-1], curve.fpr, atol=1e-15)
+
+
+def test_f_against_the_breakeven_point_worked_by_hand():
+    # Of .9 .8 .6 .4 .2 precision is 1 ½ ⅔ ¾ ⅗, recall ⅓ ⅓ ⅔ 1 1.
+    curve = precision_recall(TRUTH, SCORES).breakeven()
+    assert curve.breakeven.tolist() == pytest.approx([2 / 3, 5 / 12, 2 / 3, 7 / 8, 4 / 5])
+    assert curve.f.tolist() == pytest.approx([1 / 2, 2 / 5, 2 / 3, 6 / 7, 3 / 4])
+    # β = 2: 5PR/(4P + R), first 5/3 over 13/3.
+    assert precision_recall(TRUTH, SCORES).breakeven(2).f[0] == pytest.approx(5 / 13)
+    with pytest.raises(InputError, match="`beta` must"):
+        precision_recall(TRUTH, SCORES).breakeven(-1)
+
+
+@given(rows, st.sampled_from([0.5, 1.0, 2.0]))
+def test_f_is_scikit_learns_and_f1_never_exceeds_the_breakeven_point(some, beta):
+    scores, truth = (np.array(column) for column in zip(*some, strict=True))
+    drawn = precision_recall(truth, scores)
+    curve = drawn.breakeven(beta)
+    called = [scores >= at for at in curve.thresholds]
+    expected = [fbeta_score(truth, one, beta=beta, zero_division=0) for one in called]
+    assert curve.f.tolist() == pytest.approx(expected)
+    assert np.all(drawn.breakeven().f <= curve.breakeven + 1e-12)
+    even = np.isclose(drawn.precision, drawn.recall)
+    assert curve.f[even] == pytest.approx(curve.breakeven[even])
 
 
 def test_the_roc_curve_is_drawn_through_its_points():

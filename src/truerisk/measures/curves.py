@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.checks import check_number, check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.labels import plain_positive
 from truerisk.measures.thresholds import (
@@ -99,6 +99,32 @@ class PrecisionRecallCurve(Curve):
     n_negative: int | None = None
     complete: bool = True
     fpr: Array | None = None  # not known from precision where nothing is retrieved
+
+    def breakeven(self, beta: float = 1.0) -> "BreakevenCurve":
+        """Set F_β = (1 + β²)PR/(β²P + R) against the mean of precision and recall.
+
+        (P + R)/2 is the interpolated breakeven point of a system with this precision and recall.
+        F₁, the harmonic mean, never exceeds it; both are equal where P = R.
+        """
+        square = check_number(beta, "beta", low=0.0) ** 2
+        below = np.asarray(square * self.precision + self.recall)
+        above = (1 + square) * self.precision * self.recall
+        f = np.divide(above, below, out=np.zeros_like(below), where=below != 0)
+        means = (self.precision + self.recall) / 2
+        return BreakevenCurve(means, f, self.thresholds, float(beta), self.label)
+
+
+@dataclass(frozen=True, eq=False)
+class BreakevenCurve(Curve):
+    """F_β against the interpolated breakeven point (P + R)/2, at each threshold."""
+
+    kind: ClassVar[str] = "breakeven_curve"
+
+    breakeven: Array
+    f: Array
+    thresholds: Array
+    beta: float = 1.0
+    label: str = ""
 
 
 @dataclass(frozen=True, eq=False)

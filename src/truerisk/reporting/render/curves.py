@@ -45,6 +45,14 @@ def _precision_recall(curve: Any, ax: "Axes") -> None:
     _labels(ax, "recall", "precision")
 
 
+def _breakeven(curve: Any, ax: "Axes") -> None:
+    # On the diagonal precision equals recall.
+    ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
+    words = figure_label(curve.label)
+    ax.plot(curve.breakeven, curve.f, "o-", markersize=3, color=BLUE, label=words)
+    _labels(ax, "breakeven point", f"F{curve.beta:g}")
+
+
 def _det(curve: Any, ax: "Axes") -> None:
     x, y = normal_quantile(curve.fpr), normal_quantile(curve.fnr)
     drawn = np.isfinite(x) & np.isfinite(y)
@@ -105,6 +113,7 @@ def _band(band: Any, ax: "Axes") -> None:
 DRAWINGS: Mapping[str, Callable[[Any, "Axes"], None]] = {
     "roc_curve": _roc,
     "precision_recall_curve": _precision_recall,
+    "breakeven_curve": _breakeven,
     "det_curve": _det,
     "cost_curve": _cost,
     "normalised_cost_curve": _normalised_cost,
