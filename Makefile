@@ -43,7 +43,7 @@ check: $(READY)  ## style, types, layers
 docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their code is run
 	rm -rf docs/_build docs/examples docs/reference
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
-	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/python -m pytest -q tests/docs tests/reporting/test_notebooks.py tests/reporting/test_trackers.py
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 
 bench: $(READY)  ## speed beside the peers, in one run; writes benchmarks/results and docs/speed.md

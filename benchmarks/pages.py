@@ -110,7 +110,7 @@ FASTER = (
     ("perturbation", "", 0, "1,000 perturbed SVMs", "a loop over SVC"),
 )
 SLOWER = (
-    ("files_at_scale", "", 0, "File to all measures with intervals", "polars, a bare scan"),
+    ("files_at_scale", "", 0, "File to all measures with intervals", "polars, decoding alone"),
     ("estimation", "accuracy", 0, "All measures by cross-validation", "accuracy alone"),
 )
 

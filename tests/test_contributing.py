@@ -81,8 +81,8 @@ LEARNER = Change(
 )
 FORMAT = (
     Change(
-        "src/truerisk/inputs/records/arrow_file.py",
-        '''"""Arrow files."""
+        "src/truerisk/inputs/records/own_file.py",
+        '''"""Files of a format of one's own: a mark, then an Arrow stream."""
 
 import pyarrow as pa
 
@@ -91,13 +91,13 @@ from truerisk.inputs.records.places import Places
 from truerisk.inputs.records.rows import Rows
 
 
-class ArrowFile:
-    """One Arrow file, read whole."""
+class OwnFile:
+    """One file, read whole."""
 
     def __init__(self, path, _compression, options):
         self.path, self.options, self.sha256 = path, options, None
-        with pa.OSFile(str(path)) as file:
-            self.table = pa.ipc.open_file(file).read_all().combine_chunks()
+        stream = pa.ipc.open_stream(path.read_bytes()[4:])
+        self.table = stream.read_all().combine_chunks()
         self.columns = tuple(self.table.column_names)
 
     def rows(self, selection):
@@ -110,7 +110,7 @@ class ArrowFile:
     ),
     Change(
         "src/truerisk/inputs/records/formats.py",
-        '    Format("arrow", "arrow_file", "ArrowFile", (".arrow",), b"ARROW1", is_text=False),\n',
+        '    Format("own", "own_file", "OwnFile", (".own",), b"OWN1", is_text=False),\n',
         before='    Format("parquet"',
     ),
 )
@@ -138,9 +138,12 @@ NEW_FORMAT = """
 import pyarrow as pa
 
 table = pa.table({"y_true": ["0", "1", "0"], "y_pred": ["0", "1", "1"]})
-with pa.OSFile("p.arrow", "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+sink = pa.BufferOutputStream()
+with pa.ipc.new_stream(sink, table.schema) as writer:
     writer.write_table(table)
-assert abs(tr.evaluate_files(["p.arrow"])["error_rate"].value - 1 / 3) < 1e-12
+with open("p.own", "wb") as file:
+    file.write(b"OWN1" + sink.getvalue().to_pybytes())
+assert abs(tr.evaluate_files(["p.own"])["error_rate"].value - 1 / 3) < 1e-12
 """
 REQUESTED = {
     "a new measure": (

@@ -11,6 +11,7 @@ from .comparison.predictions.compare import compare as compare
 from .comparison.predictions.compare_files import compare_files as compare_files
 from .comparison.predictions.compare_values import compare_values as compare_values
 from .comparison.predictions.comparisons import Comparisons as Comparisons
+from .comparison.predictions.text_tests import text_tests as text_tests
 from .errors import InputError as InputError
 from .errors import NotConvergedWarning as NotConvergedWarning
 from .errors import RefitError as RefitError
@@ -83,6 +84,7 @@ from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution
 from .measures.curves import cost as cost
+from .measures.curves import det as det
 from .measures.curves import precision_recall as precision_recall
 from .measures.curves import roc as roc
 from .measures.from_scores import document_precision as document_precision

@@ -38,7 +38,8 @@ HEAD = """# What the documents describe
 Five documents stand behind this library. This page lists what each of them describes, item by
 item, with the call or the command that does it. Every call runs in the tests. `truerisk …` is a
 command, `tr.…` is Python, and `make reproduce TABLE=…`, in a clone of the repository, recomputes a
-table. The notes name errata, and the reason where there is no call. The calls use these examples:
+table. The notes name errata, and the reason where there is no call. The last table lists what other
+libraries and papers offer beside them. The calls use these examples:
 
 ```python
 {examples}```

@@ -50,8 +50,9 @@ def write_files(labels):
     is_spam = draw.random(400) < 0.4
     for name, skill in (("predictions", 6), ("old", 2), ("new", 2.5)):
         score = 1 / (1 + np.exp(-draw.normal(skill * (is_spam - 0.5), 1)))
-        _write(f"{name}.csv", ["id,y_true,y_pred,score", *(
-            f"{at},{labels[int(is_spam[at])]},{labels[int(score[at] > 0.5)]},{score[at]:.6f}"
+        _write(f"{name}.csv", ["id,y_true,y_pred,score,region", *(
+            f"{at},{labels[int(is_spam[at])]},{labels[int(score[at] > 0.5)]},{score[at]:.6f},"
+            f"{['north', 'south'][at % 2]}"
             for at in range(400)
         )])  # fmt: skip
     _write("data.csv", ["age,blood,ill", *(
@@ -66,6 +67,10 @@ def write_files(labels):
     _write("scores.csv", ["data,a,b,c", *(
         f"d{at},{draw.random():.3f},{draw.random():.3f},{draw.random():.3f}" for at in range(12)
     )])  # fmt: skip
+    for name in "abc":
+        _write(f"{name}.jsonl", [
+            json.dumps({"id": at, "acc": int(draw.random() < 0.6)}) for at in range(80)
+        ])  # fmt: skip
     _write("pyproject.toml", [
         "[tool.truerisk.gate]", 'files = "predictions.csv"', 'recall = ">= 0.5"',
     ])  # fmt: skip

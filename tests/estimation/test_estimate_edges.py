@@ -156,7 +156,7 @@ def test_the_replicates_of_an_average_are_over_the_classes_asked_for():
 
 
 def test_a_measure_that_single_refits_do_not_have_is_left_open():
-    found = run(TREE, interval="corrected_t", folds=5, repeats=2)["brier_score"]
+    found = run(TREE, THREE, interval="corrected_t", folds=5, repeats=2)["roc_auc_macro"]
     assert "no corrected_t: it has no value for each refit" in found.notes
 
 

@@ -75,7 +75,7 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path, read):
 
 def test_a_folder_without_predictions_is_refused(tmp_path, read):
     (tmp_path / "README.md").write_text("nothing")
-    with refused("must hold at least one file that ends in .csv"):
+    with refused("must hold at least one file that ends in .parquet"):
         read(tmp_path)
 
 
@@ -100,7 +100,7 @@ def test_no_file_at_all_is_refused(read):
     ],
 )
 def test_a_file_of_another_kind_is_named(write, read, start, name):
-    with refused(f"must be CSV, Parquet or JSON lines, plain or .gz; it is {name}"):
+    with refused(f"must be CSV, Parquet, Arrow or JSON lines, plain or .gz; it is {name}"):
         read(write(start + b"\x00" * 50))
 
 

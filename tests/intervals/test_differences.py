@@ -26,10 +26,11 @@ def test_it_gives_the_numbers_of_others(vector):
     )
 
 
+@pytest.mark.parametrize(("method", "factor"), [("mee_score", 1), ("miettinen_nurminen", 100 / 99)])
 @settings(max_examples=25, deadline=None)
 @given(k1=st.integers(0, 40), k2=st.integers(0, 60), level=st.sampled_from([0.8, 0.95, 0.99]))
-def test_at_the_ends_of_mee_the_score_test_is_on_the_verge(k1, k2, level):
-    interval = difference_interval(k1, 40, k2, 60, level=level, method="mee_score")
+def test_at_the_ends_the_score_test_is_on_the_verge(method, factor, k1, k2, level):
+    interval = difference_interval(k1, 40, k2, 60, level=level, method=method)
     for end in (interval.low, interval.high):
         if abs(end) < 1 - 1e-6:
             # The fitted proportions, by maximising the likelihood numerically.
@@ -40,7 +41,7 @@ def test_at_the_ends_of_mee_the_score_test_is_on_the_verge(k1, k2, level):
                 options={"xatol": 1e-12},
             ).x
             p1 = min(max(fitted + end, 0.0), 1.0)
-            error = math.sqrt(p1 * (1 - p1) / 40 + fitted * (1 - fitted) / 60)
+            error = math.sqrt(factor * (p1 * (1 - p1) / 40 + fitted * (1 - fitted) / 60))
             z = abs(k1 / 40 - k2 / 60 - end) / error
             assert z == pytest.approx(norm.isf((1 - level) / 2), rel=1e-3)
 
@@ -59,6 +60,34 @@ def test_newcombe_by_hand():
     )
 
 
+def test_miettinen_and_nurminen_by_hand():
+    # Of 10/10 and 0/10 the proportions fitted to d are (1 ± d)/2, by symmetry.  So (1 − d)² =
+    # z² · 20/19 · (1 − d²)/20, d = (1 − c)/(1 + c) with c = z²/19 = 3.841459/19.
+    interval = difference_interval(10, 10, 0, 10, method="miettinen_nurminen")
+    c = 3.841459 / 19
+    assert [interval.low, interval.high] == pytest.approx([(1 - c) / (1 + c), 1], abs=1e-6)
+
+
+@given(k1=st.integers(0, 7), k2=st.integers(0, 12), level=st.floats(0.5, 0.99))
+def test_miettinen_and_nurminen_enclose_mee(k1, k2, level):
+    narrow, wide = (
+        difference_interval(k1, 7, k2, 12, level=level, method=method)
+        for method in ("mee_score", "miettinen_nurminen")
+    )
+    assert wide.low <= narrow.low + 1e-12
+    assert wide.high >= narrow.high - 1e-12
+    assert wide.width > narrow.width
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.1), (0.3, 0.6), (0.95, 0.2), (0.02, 0.5)])
+def test_miettinen_and_nurminen_cover_as_stated(shares):
+    k1, k2 = np.meshgrid(np.arange(11), np.arange(11), indexing="ij")
+    low, high = difference_bounds(k1, 10, k2, 10, method="miettinen_nurminen")
+    chance = binom.pmf(k1, 10, shares[0]) * binom.pmf(k2, 10, shares[1])
+    covers = (low <= shares[0] - shares[1]) & (shares[0] - shares[1] <= high)
+    assert 0.929 <= chance[covers].sum() < 0.999
+
+
 @pytest.mark.parametrize("method", DIFFERENCES)
 @settings(max_examples=40, deadline=None)
 @given(
@@ -74,7 +103,7 @@ def test_it_contains_the_difference_and_mirrors(method, sizes, shares, level):
     assert [one.low, one.high] == pytest.approx([-other.high, -other.low], abs=1e-7)
 
 
-@pytest.mark.parametrize("method", ["newcombe_hybrid_score", "mee_score", "agresti_caffo"])
+@pytest.mark.parametrize("method", [name for name in DIFFERENCES if name != "wald"])
 def test_only_wald_has_no_width_at_the_ends(method):
     assert difference_interval(0, 10, 0, 10, method=method).width > 0.2
     assert difference_interval(0, 10, 0, 10, method="wald").width == 0

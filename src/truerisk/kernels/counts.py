@@ -221,6 +221,27 @@ def scatter_wide(
             place[at] = to + 1
 
 
+def gather(
+    run: cython.const[Value][::1],
+    starts: cython.const[cython.uint][::1],
+    buckets: cython.const[cython.longlong][::1],
+    first: cython.longlong,
+    place: cython.longlong[::1],
+    low: Value[::1],
+):
+    """Append some buckets of one run to their places; `place` begins with the cell `first`."""
+    at: cython.longlong
+    to: cython.longlong
+    with cython.nogil:
+        for k in range(buckets.shape[0]):
+            for at in range(2 * buckets[k], 2 * buckets[k] + 2):
+                to = place[at - first]
+                for i in range(starts[at], starts[at + 1]):
+                    low[to] = run[i]
+                    to += 1
+                place[at - first] = to
+
+
 # --- order inside a bucket
 
 
@@ -683,6 +704,38 @@ def peaks_narrow(
             )  # fmt: skip
 
 
+@cython.cfunc
+def largest_of(
+    starts: cython.const[cython.longlong][::1], buckets: cython.const[cython.longlong][::1]
+) -> cython.Py_ssize_t:
+    """Return how many rows the largest bucket has, at least 1."""
+    largest: cython.Py_ssize_t = 1
+    for k in range(buckets.shape[0]):
+        largest = max(largest, starts[2 * buckets[k] + 2] - starts[2 * buckets[k]])
+    return largest
+
+
+@cython.cfunc
+@cython.nogil
+def sort_wide(
+    low: cython.ulonglong[::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    spare: cython.ulonglong[::1],
+    places: cython.longlong[::1],
+) -> cython.void:
+    """Sort a float64 bucket in place, unless it is in order."""
+    row: cython.Py_ssize_t = begin + 1
+    while row < end and low[row - 1] <= low[row]:
+        row += 1
+    if row >= end:
+        return
+    if end - begin < WIDE_DIGITS_FROM:
+        sort_by_comparing(low, begin, end)
+    else:
+        sort_by_digits(low, begin, end, spare, 5, 11, places)
+
+
 def sweep_wide(
     low: cython.ulonglong[::1],
     starts: cython.const[cython.longlong][::1],
@@ -698,15 +751,11 @@ def sweep_wide(
     thin: cython.ulonglong[:, ::1],
 ):
     """Sort and accumulate float64 buckets; they are left sorted, in place."""
-    largest: cython.Py_ssize_t = 1
-    b: cython.ulonglong
-    for k in range(buckets.shape[0]):
-        b = cython.cast(cython.ulonglong, buckets[k])
-        largest = max(largest, starts[2 * b + 2] - starts[2 * b])
-    spare: cython.ulonglong[::1] = np.empty(largest, np.uint64)
+    spare: cython.ulonglong[::1] = np.empty(largest_of(starts, buckets), np.uint64)
     places: cython.longlong[::1] = np.empty(2048, np.int64)
     values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
     counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
+    b: cython.ulonglong
     used: cython.Py_ssize_t
     begin: cython.Py_ssize_t
     end: cython.Py_ssize_t
@@ -714,10 +763,7 @@ def sweep_wide(
         for k in range(buckets.shape[0]):
             b = cython.cast(cython.ulonglong, buckets[k])
             begin, end = starts[2 * b], starts[2 * b + 2]
-            if end - begin < WIDE_DIGITS_FROM:
-                sort_by_comparing(low, begin, end)
-            else:
-                sort_by_digits(low, begin, end, spare, 5, 11, places)
+            sort_wide(low, begin, end, spare, places)
             state[TP] = above[b, 0]
             state[FP] = above[b, 1]
             while end > begin:
@@ -729,7 +775,7 @@ def sweep_wide(
 
 
 def peaks_wide(
-    low: cython.const[cython.ulonglong][::1],
+    low: cython.ulonglong[::1],
     starts: cython.const[cython.longlong][::1],
     above: cython.const[cython.longlong][:, ::1],
     buckets: cython.const[cython.longlong][::1],
@@ -740,7 +786,9 @@ def peaks_wide(
     gain: cython.longlong[::1],
     levels: cython.double[::1],
 ):
-    """Look for the best points in float64 buckets that `sweep_wide` has left sorted."""
+    """Look for the best points in float64 buckets; they are left sorted, in place."""
+    spare: cython.ulonglong[::1] = np.empty(largest_of(starts, buckets), np.uint64)
+    places: cython.longlong[::1] = np.empty(2048, np.int64)
     values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
     counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
     state: cython.longlong[::1] = np.zeros(2, np.int64)
@@ -752,6 +800,7 @@ def peaks_wide(
         for k in range(buckets.shape[0]):
             b = cython.cast(cython.ulonglong, buckets[k])
             begin, end = starts[2 * b], starts[2 * b + 2]
+            sort_wide(low, begin, end, spare, places)
             state[TP] = above[b, 0]
             state[FP] = above[b, 1]
             while end > begin:

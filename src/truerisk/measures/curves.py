@@ -102,6 +102,21 @@ class PrecisionRecallCurve(Curve):
 
 
 @dataclass(frozen=True, eq=False)
+class DetCurve(Curve):
+    """False negative rate against false positive rate: the ROC curve's 1 − TPR against FPR.
+
+    It is drawn on axes of normal deviates, Φ⁻¹ of both rates, where rates of 0 and 1 have no place.
+    """
+
+    kind: ClassVar[str] = "det_curve"
+
+    fpr: Array
+    fnr: Array
+    thresholds: Array
+    label: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class CostCurve(Curve):
     """Mean cost of an example against the threshold, and the threshold that costs least.
 
@@ -221,6 +236,33 @@ def precision_recall(
     ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
     """
     return precision_recall_curve(rank_labels(y_true, y_score, pos_label, sample_weight))
+
+
+def det(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> DetCurve:
+    """Draw the detection error trade-off of scores; parameters as for `roc`.
+
+    One point per threshold, FPR = FP/N against FNR = FN/P.  Where the scores of both classes are
+    normal it is a straight line on its axes.  `tr.confidence_band(tr.roc(…))` is its band, upside
+    down.
+    Source: A. Martin et al., "The DET curve in assessment of detection task performance",
+    Eurospeech 1997, 1895-1898.
+
+    Examples
+    --------
+    >>> curve = det([0, 1, 0, 1], [0.1, 0.3, 0.35, 0.8])
+    >>> curve.fpr.tolist(), curve.fnr.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [1.0, 0.5, 0.5, 0.0, 0.0])
+    """
+    ranking = rank_labels(y_true, y_score, pos_label, sample_weight)
+    table = sweep(ranking)
+    fpr, fnr = ratio(table.fp, ranking.n_negative), ratio(table.fn, ranking.n_positive)
+    return DetCurve(fpr, fnr, table.threshold)
 
 
 def cost(

@@ -1,5 +1,7 @@
 """Where scores stand among other scores: what areas and their variances are made of."""
 
+import math
+
 import numpy as np
 
 from truerisk.aliases import Array, Flags, Indices
@@ -56,7 +58,7 @@ def average_precision_influence(score: Array, is_positive: Flags) -> Array:
 def top_negative(score: Array, is_positive: Flags) -> float:
     """Give what one more negative, above all others, would take from average precision.
 
-    Σ a·tp/k² over the thresholds, over P, to first order.
+    Σ a·tp/k² over the thresholds, over P, to first order; NaN without a positive.
 
     Examples
     --------
@@ -64,7 +66,8 @@ def top_negative(score: Array, is_positive: Flags) -> float:
     0.75
     """
     _, hits, every = _thresholds(score, is_positive)
-    return float(hits @ (np.cumsum(hits) / every**2)) / float(hits.sum())
+    positives = float(hits.sum())
+    return float(hits @ (np.cumsum(hits) / every**2)) / positives if positives else math.nan
 
 
 def _thresholds(score: Array, is_positive: Flags) -> tuple[Indices, Array, Array]:

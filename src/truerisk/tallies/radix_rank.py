@@ -2,13 +2,14 @@
 
 The rows are counted by the upper 16 bits of their keys and scattered into these buckets.  The
 counts above each bucket are then known, and the buckets are swept independently of each other;
-those whose counts at both ends show that a best point may lie inside are swept once more.  The
-loops are in `truerisk.kernels.counts`.
+those whose counts at both ends show that a best point may lie inside are swept once more.  Rows may
+be scattered run by run, as they come; a group of buckets is gathered from all runs when it is
+swept.  The loops are in `truerisk.kernels.counts`.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ F1, DISTANCE, MEAN = range(3)
 class Layout:
     """How scores of one width are read, scattered and swept."""
 
+    kind: np.dtype[Any]  # of the scores
     bits: type[np.unsignedinteger[Any]]
     low: type[np.unsignedinteger[Any]]  # what is kept of a row
     infinity_buckets: tuple[int, int]  # what lies outside is NaN; in the upper one, it may be
@@ -79,6 +81,7 @@ class Layout:
 
 
 NARROW = Layout(
+    kind=np.dtype(np.float32),
     bits=np.uint32,
     low=np.uint16,
     infinity_buckets=(0x0080, 0xFF80),
@@ -89,6 +92,7 @@ NARROW = Layout(
     peaks=kernel.peaks_narrow,
 )
 WIDE = Layout(
+    kind=np.dtype(np.float64),
     bits=np.uint64,
     low=np.uint64,
     infinity_buckets=(0x0010, 0xFFF0),
@@ -100,12 +104,35 @@ WIDE = Layout(
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Some rows, scattered: a float32 takes 2 bytes, a float64 takes 8."""
+
+    low: NDArray[Any]
+    starts: NDArray[np.uint32]  # of (bucket, label), ascending
+
+    @property
+    def layout(self) -> Layout:
+        """The width of the scores."""
+        return NARROW if self.low.dtype == NARROW.low else WIDE
+
+    def part(self) -> Part:
+        """Turn the rows back into float64 scores and labels, in another order."""
+        cells = np.repeat(np.arange(2 * BUCKETS, dtype=np.uint64), np.diff(self.starts))
+        labels = (cells & np.uint64(1)).astype(bool)
+        cells >>= np.uint64(1)
+        if self.layout is NARROW:
+            return scores_of_narrow(cells << np.uint64(16) | self.low), labels
+        return scores_of_wide(cells << np.uint64(48) | self.low >> np.uint64(1)), labels
+
+
 @dataclass(frozen=True)
 class Buckets:
     """The rows, scattered: where each bucket begins and what is ranked above it."""
 
     layout: Layout
-    low: NDArray[Any]
+    runs: list[Run]
+    low: NDArray[Any] | None  # of all rows, which may be changed; None if they must be gathered
     starts: NDArray[np.int64]  # of (bucket, label), ascending
     above: NDArray[np.int64]  # (bucket, 2): positives and negatives in higher buckets
     filled: NDArray[np.int64]  # buckets that have rows, descending
@@ -118,14 +145,31 @@ class Buckets:
         inside = np.diff(self.starts).reshape(-1, 2)[:, ::-1]
         return (self.above + inside)[self.filled]
 
+    def rows_of(self, group: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Give the rows of some buckets, and where each of these begins among them."""
+        if self.low is not None:
+            return self.low, self.starts
+        cells = np.sort(np.concatenate([2 * group, 2 * group + 1]))
+        first, last = int(cells[0]), int(cells[-1])
+        sizes = np.zeros(last + 1 - first, dtype=np.int64)
+        sizes[cells - first] = self.starts[cells + 1] - self.starts[cells]
+        starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
+        np.cumsum(sizes, out=starts[first + 1 : last + 2])
+        place = starts[first : last + 1].copy()
+        low = np.empty(sizes.sum(), dtype=self.layout.low)
+        for run in self.runs:
+            kernel.gather(run.low, run.starts, group, first, place, low)
+        return low, starts
 
-def rank_by_radix(parts: list[Part]) -> Ranking:
-    """Rank float32 or float64 scores; the parts must be of one type."""
-    n = sum(len(scores) for scores, _ in parts)
+
+def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
+    """Rank float32 or float64 scores; the parts and the runs must be of one type."""
+    n = sum(len(scores) for scores, _ in parts) + sum(len(run.low) for run in runs)
     if n >= MAX_ROWS:
         raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
     with ThreadPoolExecutor(threads_for(n)) as pool:
-        buckets = _scatter(parts, pool, threads_for(n))
+        own = [_scatter(parts, pool, threads_for(n))] if parts else []
+        buckets = _buckets([*runs, *own], own[0].low if own and not runs else None)
         state, sums, points, complete = _sweep(buckets, pool)
         special, levels = _peaks(buckets, pool)
     distinct = int(state[DISTINCT])
@@ -156,7 +200,14 @@ def rank_by_radix(parts: list[Part]) -> Ranking:
     )
 
 
-def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Buckets:
+def as_run(parts: list[Part]) -> Run:
+    """Hold float32 or float64 scores in less memory; the parts must be of one type."""
+    threads = threads_for(sum(len(scores) for scores, _ in parts))
+    with ThreadPoolExecutor(threads) as pool:
+        return _scatter(parts, pool, threads)
+
+
+def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
     layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
     columns = [
         (
@@ -189,11 +240,19 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Bucke
             layout.scatter(bits[rows], labels[rows], places[thread], low)
 
     list(pool.map(scatter, range(len(shares))))
-    by_label = in_all.reshape(-1, 2)[:, ::-1]
+    return Run(low, starts.astype(np.uint32))
+
+
+def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
+    """Count the rows of all runs."""
+    starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
+    for run in runs:
+        starts += run.starts
+    by_label = np.diff(starts).reshape(-1, 2)[:, ::-1]
     totals = by_label.sum(axis=0)
     filled = np.flatnonzero(by_label.any(axis=1))[::-1].copy()
     above = totals - np.cumsum(by_label, axis=0)
-    return Buckets(layout, low, starts, above, filled, *totals.tolist())
+    return Buckets(runs[0].layout, runs, low, starts, above, filled, *totals.tolist())
 
 
 def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]]]:
@@ -232,7 +291,7 @@ def _sweep(
         full = np.empty((max(left, TOP), 3), dtype=np.uint64)
         thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
         buckets.layout.sweep(
-            buckets.low, buckets.starts, buckets.above, group, *totals, own, sums, full, thin
+            *buckets.rows_of(group), buckets.above, group, *totals, own, sums, full, thin
         )
         points = full[: own[FULL_USED]].copy()
         return own, sums, points, thin[: own[THIN_USED]].copy()
@@ -275,7 +334,7 @@ def _peaks(
         gain = np.array([-n_positive * max(n_negative, 1) - 1], dtype=np.int64)
         highest = np.zeros(LEVELS)
         buckets.layout.peaks(
-            buckets.low, buckets.starts, buckets.above, group, n_positive, n_negative,
+            *buckets.rows_of(group), buckets.above, group, n_positive, n_negative,
             points, best, gain, highest,
         )  # fmt: skip
         return points, best, gain, highest

@@ -6,7 +6,7 @@ negatives stand at each: `summarise` does it with NumPy; the compiled sweeps of 
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from truerisk.tallies.radix_rank import Run
 
 Column = NDArray[Any]  # int64 counts, or float64 sums of weights
 
@@ -321,12 +326,12 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
     return rank_parts([(column, positive)])
 
 
-def rank_parts(parts: list[tuple[NDArray[Any], Flags]]) -> Ranking:
+def rank_parts(parts: list[tuple[NDArray[Any], Flags]], runs: "Sequence[Run]" = ()) -> Ranking:
     """Rank scores that come in several parts of one type, without joining a large number."""
-    if sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
+    if runs or sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
         from truerisk.tallies import radix_rank
 
-        return radix_rank.rank_by_radix(parts)
+        return radix_rank.rank_by_radix(parts, runs)
     scores = np.concatenate([scores for scores, _ in parts])
     positive = np.concatenate([positive for _, positive in parts])
     refuse_nan(scores)

@@ -1,5 +1,6 @@
 """Scores that come in batches → one ranking, the same for any order and any cut of the batches."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
+from truerisk.tallies.radix_rank import Run, as_run
 from truerisk.tallies.ranking import (
     Ranking,
     as_labels,
@@ -23,6 +25,7 @@ from truerisk.tallies.score_histogram import ScoreHistogram
 FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
 WEIGHT_BYTES = 8
+RUN_ROWS = 2**22  # 20 MiB of float32 with their labels; a run is 8 MiB and its starts 0.5
 JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost little
 
 
@@ -30,14 +33,16 @@ JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score takes 5 bytes, a float64 score 9.  Beyond `max_bytes` they are counted in 2²⁴
-    buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
+    A float32 score takes 5 bytes, a float64 score 9; from 2²² rows on they are scattered run by
+    run, and take 2 and 8.  Beyond `max_bytes` they are counted in 2²⁴ buckets: counts at the
+    thresholds remain exact, and the ranking gives bounds of the AUC.
     """
 
     max_bytes: int = FOUR_GIBIBYTES
     rows: int = 0
     parts: list[tuple[NDArray[Any], Flags]] = field(default_factory=list, repr=False)
     weights: list[Array] = field(default_factory=list, repr=False)
+    runs: list[Run] = field(default_factory=list, repr=False)
     histogram: ScoreHistogram | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,10 +55,15 @@ class ScoreTally:
 
     @property
     def bytes_held(self) -> int:
-        """What the scores take, all of them at the width of the widest."""
-        widest = max((scores.dtype.itemsize for scores, _ in self.parts), default=0)
+        """What the scores take unscattered, at the width of the widest: the same for any cut."""
+        widest = max((kind.itemsize for kind in self._kinds), default=0)
         weight_bytes = WEIGHT_BYTES if self.weights else 0
         return self.rows * (widest + LABEL_BYTES + weight_bytes)
+
+    @property
+    def _kinds(self) -> set[np.dtype[Any]]:
+        """The types of the scores that are held."""
+        return {scores.dtype for scores, _ in self.parts} | {run.layout.kind for run in self.runs}
 
     def add(
         self, scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = None
@@ -68,7 +78,7 @@ class ScoreTally:
 
     def merge(self, other: "ScoreTally") -> "ScoreTally":
         """Take in what another tally has seen; return the tally itself."""
-        self._take(other.parts, other.weights)
+        self._take(other.parts, other.weights, other.runs)
         if other.histogram is not None:
             self._to_histogram().merge(other.histogram)
             self.rows += other.histogram.rows
@@ -80,10 +90,11 @@ class ScoreTally:
             raise InputError("`scores` must have at least one example; got 0.")
         if self.histogram is not None:
             return self.histogram.ranking()
-        widest = max((scores.dtype for scores, _ in self.parts), key=lambda kind: kind.itemsize)
+        widest = max(self._kinds, key=lambda kind: kind.itemsize)
         parts = [(scores.astype(widest, copy=False), labels) for scores, labels in self.parts]
         if not self.weights:
-            return rank_parts(parts)
+            runs = [run if run.layout.kind == widest else as_run([run.part()]) for run in self.runs]
+            return rank_parts(parts, runs)
         scores, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return rank(scores, labels, np.concatenate(self.weights))
 
@@ -91,18 +102,20 @@ class ScoreTally:
         self,
         parts: list[tuple[NDArray[Any], Flags]],
         weights: list[Array],
+        runs: Sequence[Run] = (),
     ) -> "ScoreTally":
-        if parts and self.rows and bool(weights) != bool(self.weights):
+        if (parts or runs) and self.rows and bool(weights) != bool(self.weights):
             raise InputError("`weight` must be given for every batch or for none.")
-        rows = sum(len(scores) for scores, _ in parts)
-        self.rows += rows
+        self.rows += sum(len(scores) for scores, _ in parts) + sum(len(run.low) for run in runs)
         if self.histogram is not None:
-            for scores, labels in parts:
+            for scores, labels in (*parts, *(run.part() for run in runs)):
                 self.histogram.add(scores, labels)
             return self
         self.parts += parts
         self.weights += weights
+        self.runs += runs
         self._join_small()
+        self._scatter_many()
         if self.bytes_held > self.max_bytes:
             self._to_histogram()
         return self
@@ -119,6 +132,15 @@ class ScoreTally:
             if self.weights:
                 self.weights[-2:] = [np.concatenate(self.weights[-2:])]
 
+    def _scatter_many(self) -> None:
+        """Scatter the parts once they are as many as a run."""
+        unscattered = self.rows - sum(len(run.low) for run in self.runs)
+        if self.weights or unscattered < RUN_ROWS:
+            return
+        for kind in {scores.dtype for scores, _ in self.parts}:
+            self.runs.append(as_run([part for part in self.parts if part[0].dtype == kind]))
+        self.parts = []
+
     def _to_histogram(self) -> ScoreHistogram:
         if self.histogram is not None:
             return self.histogram
@@ -128,8 +150,8 @@ class ScoreTally:
                 f"got {self.max_bytes}. Weighted scores cannot be counted in buckets."
             )
         self.histogram = ScoreHistogram()
-        for scores, labels in self.parts:
+        for scores, labels in (*self.parts, *(run.part() for run in self.runs)):
             refuse_nan(scores)
             self.histogram.add(scores, labels)
-        self.parts = []
+        self.parts, self.runs = [], []
         return self.histogram

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -26,7 +27,9 @@ BLUNT = GaussianNB(var_smoothing=1.0)  # nothing random in it, as there is in a 
 
 def few(method):
     """Give the settings of few refits, where the method has a choice."""
-    return {"folds": 3, "repeats": 2} if method in OF_FOLDS else {}
+    if method not in OF_FOLDS:
+        return {}
+    return {"folds": 3, "repeats": 1 if PAIRED_TESTS[method].once else 2}
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +95,18 @@ def test_the_corrected_t_is_over_the_errors_of_both_in_the_same_folds(data):
     assert found.p_value == pytest.approx(expected.p_value)
     assert found.difference.value == pytest.approx(differences.mean())
     assert found.difference.target == "the learner at this sample size"
+
+
+def test_the_k_fold_t_is_of_one_cross_validation_and_invalid(data):
+    X, y = data
+    found = tr.compare_models(BLUNT, BAYES, X, y, method="k_fold_t", folds=5, random_state=5)
+    parts = repeated_folds(y, 5, 1, np.random.default_rng([5, 0])).parts
+    differences = errors_by_hand(BAYES, X, y, parts) - errors_by_hand(BLUNT, X, y, parts)
+    assert np.ptp(differences) > 0
+    assert found.p_value == pytest.approx(ttest_1samp(differences.ravel(), 0.0).pvalue)
+    assert any(note.code == "invalid_test" for note in found.notes)
+    with pytest.raises(InputError, match="`repeats` must be 1 for k_fold_t"):
+        tr.compare_models(BLUNT, BAYES, X, y, method="k_fold_t", repeats=2, random_state=5)
 
 
 def test_five_by_two_is_over_five_pairs_of_halves(data):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import f, norm, t
+from scipy.stats import f, norm, t, ttest_1samp
 
 from truerisk.comparison.learners.learner_tests import (
     by_agreement,
@@ -17,6 +17,7 @@ from truerisk.comparison.learners.learner_tests import (
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
+    by_k_fold_t,
     by_nested_cross_validation,
     by_posterior,
     by_resampled_t,
@@ -34,7 +35,7 @@ VECTORS = {
 
 PAIRS = np.array([[0.02, 0.04], [0.05, 0.01], [0.03, 0.03], [0.0, 0.02], [0.04, 0.02]])
 
-OF_FOLDS = (by_cautious_t, by_corrected_t, by_resampled_t, by_posterior)
+OF_FOLDS = (by_cautious_t, by_corrected_t, by_resampled_t, by_k_fold_t, by_posterior)
 
 OF_HALVES = (by_five_by_two_t, by_five_by_two_f)
 
@@ -110,6 +111,16 @@ def test_the_uncorrected_t_is_students_and_says_that_it_is_invalid():
     assert found.p_value == pytest.approx(2 * t.sf(0.02 / error, 3))
     assert found.ends_at(0.95)[1] == pytest.approx(0.02 + t.ppf(0.975, 3) * error)
     assert "invalid" in found.method
+
+
+@given(arrays(np.float64, (1, 6), elements=st.integers(-20, 20).map(lambda k: k / 40)))
+def test_the_k_fold_t_is_the_paired_t_over_folds_and_says_that_it_is_invalid(folds):
+    found = by_k_fold_t(folds, 100)
+    assert found.method == "k_fold_t (invalid)"
+    if np.ptp(folds) > 0:
+        expected = ttest_1samp(folds[0], 0.0)
+        assert found.p_value == pytest.approx(expected.pvalue)
+        assert found.ends_at(0.9) == pytest.approx(tuple(expected.confidence_interval(0.9)))
 
 
 @settings(max_examples=15)

@@ -14,6 +14,7 @@ from truerisk.comparison.predictions.text_tests import (
     macro_t_test,
     micro_sign_test,
     proportion_test,
+    text_tests,
 )
 from truerisk.errors import InputError
 
@@ -129,6 +130,58 @@ def test_the_proportion_test_at_its_limits():
     assert proportion_test(0, 7, 0, 9).p_value == 1.0
     assert math.isnan(proportion_test(0, 0, 3, 9).p_value)
     assert "independent" in proportion_test(1, 7, 2, 9).assumes
+
+
+CATEGORIES = ["acq", "earn", "grain"]
+TOPICS = [{"earn", "acq"}, {"acq"}, {"grain"}, {"earn"}]
+TOPICS_CALLED = [{"earn"}, {"acq"}, {"acq"}, {"grain"}]
+
+
+def test_every_test_by_name_by_hand():
+    found = text_tests(TOPICS, TOPICS_CALLED, TOPICS)
+    # Wrong are acq of the first, acq and grain of the third, earn and grain of the fourth document.
+    assert found["micro_sign_test"].p_value == pytest.approx(2 / 2**5)
+    # F1 of acq, earn, grain: ½, ⅔, 0 against 1.
+    assert found["macro_sign_test"].p_value == pytest.approx(2 / 2**3)
+    assert found["macro_t_test"] == macro_t_test([1 / 2, 2 / 3, 0], [1, 1, 1])
+    assert found["macro_t_on_ranks"] == macro_t_on_ranks([1 / 2, 2 / 3, 0], [1, 1, 1])
+    assert found["proportion_recall"] == proportion_test(2, 5, 5, 5)
+    assert found["proportion_precision"] == proportion_test(2, 4, 5, 5)
+    assert found["proportion_error"] == proportion_test(5, 12, 0, 12)
+
+
+label_sets = st.frozensets(st.sampled_from(CATEGORIES))
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows=st.lists(st.tuples(label_sets, label_sets, label_sets), min_size=2, max_size=12))
+def test_swapping_the_systems_negates_what_is_signed_and_keeps_p(rows):
+    truth, first, second = (list(column) for column in zip(*rows, strict=True))
+    truth, first, second = ([*one, set(CATEGORIES)] for one in (truth, first, second))
+    found, swapped = text_tests(truth, first, second), text_tests(truth, second, first)
+    for name, test in found.items():
+        assert test.p_value == pytest.approx(swapped[name].p_value, nan_ok=True), name
+        if "sign" in name:
+            assert test.statistic + swapped[name].statistic == test.n
+        else:
+            negated = -swapped[name].statistic
+            assert test.statistic == pytest.approx(negated, abs=1e-9, nan_ok=True), name
+
+
+def test_where_a_test_does_not_apply_it_is_undefined_and_says_why():
+    two = text_tests(["a", "b", "b"], ["a", "b", "a"], ["a", "b", "b"], multilabel=False)
+    assert all(math.isnan(test.p_value) for test in two.values())
+    assert "complement" in two["macro_sign_test"].assumes
+    several = text_tests(list("abbc"), list("abac"), list("abba"), multilabel=False)
+    assert [name for name, test in several.items() if not math.isnan(test.p_value)] == [
+        "macro_sign_test",
+        "macro_t_test",
+        "macro_t_on_ranks",
+    ]
+    assert "two wrong decisions" in several["proportion_error"].assumes
+    alone = text_tests([{"a"}, set()], [{"a"}, {"a"}], [set(), set()])
+    assert alone["macro_t_test"].assumes.startswith("Does not apply: one category")
+    assert alone["micro_sign_test"].p_value == 1
 
 
 def test_what_cannot_be_tested_is_refused():

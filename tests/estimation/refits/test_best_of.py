@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk import best_of, estimate
+from truerisk import best_of, binomial_interval, estimate
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.best_of import cell_shares, estimate_of_choices
 from truerisk.estimation.svm.one_vs_rest_counts import measure_values
@@ -187,6 +187,15 @@ def test_what_leaves_nothing_to_choose_is_refused(given, said):
     settings = {"models": MODELS, "X": X, "y": Y, **FEW, **given}
     with pytest.raises(InputError, match=said):
         best_of(**settings)
+
+
+def test_choices_that_are_all_alike_are_bounded_by_the_number_of_examples():
+    found = estimate_of_choices(np.zeros(50), "error_rate", level=0.9, n=2, method="best_of")
+    assert (found.value, found.interval.low) == (0, 0)
+    assert found.interval.high == pytest.approx(1 - 0.05**0.5)  # both right with p² = .05
+    high = binomial_interval(0, 80).high  # the exact bound of no error in 80
+    found = estimate_of_choices(np.zeros(50), "error_rate", level=0.95, n=80, method="best_of")
+    assert found.interval.high == pytest.approx(high)
 
 
 def test_the_estimate_of_choices_by_hand():

@@ -371,7 +371,7 @@ def test_a_refit_without_a_value_is_not_left_out_silently():
     plan = Folds(np.where(np.arange(N) < 10, np.arange(N) % 2, np.arange(N) % 3 + 2)[None])
     found = RULES["corrected_t"](asked(plan, measure="recall"))
     assert found.interval.method == "whole_range"
-    assert found.notes == ("no corrected_t: it is undefined in 1 of 5 refits",)
+    assert found.notes == ("no corrected_t: it is undefined or infinite in 1 of 5 refits",)
 
 
 def test_refits_that_all_say_the_same_leave_everything_open():

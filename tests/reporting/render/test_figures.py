@@ -433,7 +433,8 @@ def _kinds(of=Reportable):
 def test_every_kind_of_result_has_a_presenter_with_pictures():
     for one in _kinds():
         presenter = import_module(f"truerisk.reporting.results.{one.kind}").PRESENTER
-        assert presenter.pictures.__name__.endswith("_pictures"), one
+        # What a file holds is a table.
+        assert one.kind == "diagnosis" or presenter.pictures.__name__.endswith("_pictures"), one
 
 
 @pytest.mark.parametrize("kind", DRAWN)

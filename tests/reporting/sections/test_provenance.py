@@ -46,7 +46,8 @@ def test_columns_say_whether_they_were_guessed(predictions):
 
 
 def test_settings_seed_and_versions_are_told():
-    told = facts(tr.evaluate_counts([[5, 5], [4, 85]], random_state=7, level=0.9))
+    drawn = {"cell_interval": "bca", "random_state": 7}
+    told = facts(tr.evaluate_counts([[5, 5], [4, 85]], level=0.9, **drawn))
     assert told["seed"] == "7"
     assert told["confidence level"] == "90 %"
     assert told["the numbers are about"] == "this model"

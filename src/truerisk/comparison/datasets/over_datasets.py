@@ -26,6 +26,7 @@ from truerisk.comparison.datasets.bayesian import (
 from truerisk.comparison.datasets.rank_tests import (
     FriedmanTest,
     SignedRankTest,
+    Zeros,
     bonferroni_dunn_difference,
     by_signed_ranks,
     cliques,
@@ -224,6 +225,7 @@ def compare_over_datasets(
     higher_is_better: bool = True,
     region: float | None = None,
     test_share: float | None = None,
+    zeros: Zeros = "pratt",
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> OverDatasets:
@@ -262,6 +264,10 @@ def compare_over_datasets(
     test_share
         With folds: the share of the examples that a fold is tested on, 1/K for K folds, repeated or
         not.  The Bayesian hierarchical model then speaks of data sets to come.
+    zeros
+        What Wilcoxon's test does with ties: `pratt` ranks them, then leaves them out; `wilcox`
+        leaves them out first; `zsplit` gives half of their ranks to either side [1]_ (an odd one
+        too), which is cautious.
     random_state
         Seed of the two Bayesian tests; nothing else is random.
 
@@ -315,6 +321,7 @@ def compare_over_datasets(
         higher_is_better=higher_is_better,
         region=region,
         test_share=test_share,
+        zeros=zeros,
         level=level,
         seed=seed,
     )
@@ -350,6 +357,7 @@ def _pairs(
     higher_is_better: bool,
     region: float | None,
     test_share: float | None,
+    zeros: Zeros,
     level: float,
     seed: int,
 ) -> tuple[PairOverDatasets, ...]:
@@ -359,7 +367,7 @@ def _pairs(
         at = names.index(control)
         places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
-    outcomes = [by_signed_ranks(column) for column in columns]
+    outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
     adjusted = holm([np.nan if one.p_value is None else one.p_value for one in outcomes])
     averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
@@ -379,7 +387,8 @@ def _pairs(
                 region=margin,
                 random_state=seed,
             )
-        test, p_value, equal_p = signed_rank(column), float(adjusted[row]), equivalence[row]
+        test, p_value = signed_rank(column, zeros=zeros), float(adjusted[row])
+        equal_p = equivalence[row]
         low, high = outcomes[row].ends_at(level)
         method = outcomes[row].interval_method
         pairs.append(

@@ -16,6 +16,7 @@ from truerisk.comparison.learners.learner_tests import (
     by_corrected_t,
     by_five_by_two_f,
     by_five_by_two_t,
+    by_k_fold_t,
     by_nested_cross_validation,
     by_posterior,
     by_random_divisions,
@@ -191,7 +192,8 @@ def compare_models(
         `bayesian`, the correlated t posterior (no test: `probabilities` of better, equivalent,
         worse); `five_by_two_t` and `five_by_two_f`, which train on half the examples;
         `nested_cross_validation`, `variance_components` and `agreement`, of error rate and
-        accuracy; `perturbation`, of two SVMs; `resampled_t`, invalid, for comparison only.
+        accuracy; `perturbation`, of two SVMs; invalid, for comparison only: `resampled_t`, and
+        `k_fold_t`, the paired t over the folds of one cross-validation.
     measures
         One measure (`error_rate`), or a list of several, which gives a mapping from measure to
         comparison.
@@ -304,13 +306,15 @@ def compare_models(
 class PairedTest:
     """One method of comparison: the resampling whose refits it needs, and what it makes of them.
 
-    `of_losses` says that it only compares error rate and accuracy.
+    `of_losses` says that it only compares error rate and accuracy, `once` that folds are not
+    repeated.
     """
 
     resampling: str
     compare: Callable[[ComparisonSpec, float | None], Iterator[Comparison]]
     remark: str = ""
     of_losses: bool = False
+    once: bool = False
 
 
 def _by_refits(method: str, rule: RefitRule) -> Callable[..., Iterator[Comparison]]:
@@ -507,7 +511,13 @@ def _design(given: dict[str, Any], resampling: str, method: str) -> dict[str, An
                 f"`{name}` must be left out for {method}, which has five times two halves; "
                 f"got {shown(given[name])}."
             )
-    standard = {"folds": FOLDS, "repeats": REPEATS}
+    once = PAIRED_TESTS[method].once
+    if once and given.get("repeats", 1) != 1:
+        raise InputError(
+            f"`repeats` must be 1 for {method}, a test of one cross-validation; got "
+            f"{shown(given['repeats'])}."
+        )
+    standard = {"folds": FOLDS, "repeats": 1 if once else REPEATS}
     return {name: value for name, value in standard.items() if name in uses} | given
 
 
@@ -539,9 +549,18 @@ HALVES = Finding(
 )
 
 
-def _of_folds(method: str, rule: RefitRule, remark: str = LEARNERS) -> PairedTest:
+INVALID = Finding(
+    "Student's t over refits, uncorrected: invalid, because their training sets overlap; for "
+    "comparison only.",
+    code="invalid_test",
+)
+
+
+def _of_folds(
+    method: str, rule: RefitRule, remark: str = LEARNERS, *, once: bool = False
+) -> PairedTest:
     compare = _by_refits(method, rule)
-    return PairedTest(resampling="cross_validation", compare=compare, remark=remark)
+    return PairedTest(resampling="cross_validation", compare=compare, remark=remark, once=once)
 
 
 def _of_halves(method: str, rule: RefitRule) -> PairedTest:
@@ -570,14 +589,7 @@ PAIRED_TESTS = {
     "agreement": PairedTest(
         resampling="cross_validation", compare=_by_votes, remark=MODELS, of_losses=True
     ),
-    "resampled_t": _of_folds(
-        "resampled_t",
-        by_resampled_t,
-        Finding(
-            "Student's t over refits, uncorrected: invalid, because their training sets overlap; "
-            "for comparison only.",
-            code="invalid_test",
-        ),
-    ),
+    "resampled_t": _of_folds("resampled_t", by_resampled_t, INVALID),
+    "k_fold_t": _of_folds("k_fold_t", by_k_fold_t, INVALID, once=True),
 }
 CHOICES = (*PAIRED_TESTS, PERTURBATION)

@@ -86,10 +86,22 @@ def _of_spread(spread: Spread, value: float, units: float, name: str) -> TestOut
 
 def by_resampled_t(differences: Array, units: float) -> TestOutcome:
     """Test by Student's t as if the refits were independent: invalid, for comparison."""
+    return _by_plain_t(differences, units, "resampled_t (invalid)")
+
+
+def _by_plain_t(differences: Array, units: float, name: str) -> TestOutcome:
     column = differences.ravel()
     mean = math.fsum(column) / column.size
     error = plain_standard_error(column.tolist(), 0.0)
-    return _of_spread(Spread(error, column.size - 1), mean, units, "resampled_t (invalid)")
+    return _of_spread(Spread(error, column.size - 1), mean, units, name)
+
+
+def by_k_fold_t(differences: Array, units: float) -> TestOutcome:
+    """Test by Student's t over the K folds of one cross-validation: invalid, for comparison.
+
+    t = d̄/(s/√K) with K − 1 degrees (T. G. Dietterich, Neural Computation 10, 1895-1923, 1998).
+    """
+    return _by_plain_t(differences, units, "k_fold_t (invalid)")
 
 
 def by_five_by_two_t(differences: Array, units: float) -> TestOutcome:

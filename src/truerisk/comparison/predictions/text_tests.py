@@ -10,8 +10,9 @@ about one document depend on each other, and so do categories.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,9 @@ from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.cells import Cells, ClassCounts
+
+if TYPE_CHECKING:
+    from truerisk.comparison.predictions.joined import JoinedPredictions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +138,88 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
     )
 
 
+def text_tests(
+    y_true: Any,
+    first: Any,
+    second: Any,
+    *,
+    multilabel: bool = True,
+    labels: Sequence[Any] | None = None,
+) -> dict[str, TextTest]:
+    """Give Yang and Liu's tests of two systems by name; NaN and the reason where one is no test.
+
+    ====================  ======================================================================
+    name                  test
+    ====================  ======================================================================
+    micro_sign_test       s: all decisions of a document and a category, by their signs
+    macro_sign_test       S: the F1 values of the categories, by their signs
+    macro_t_test          T: the F1 values of the categories, by their differences
+    macro_t_on_ranks      T′: the same on ranks
+    proportion_recall     p: micro-averaged recall as of independent samples
+    proportion_precision  p: micro-averaged precision
+    proportion_error      p: the share of wrong decisions
+    ====================  ======================================================================
+
+    s and p do not apply where each document has one label: a mistake is then two wrong decisions
+    that are one.  S, T and T′ do not apply to two classes of such documents, nor to one category.
+    `tr.compare` has paired tests that apply everywhere.
+
+    Parameters
+    ----------
+    y_true, first, second, labels
+        Truth and predictions of the same documents, as for `tr.compare`.
+    multilabel
+        Whether a document has a set of labels.
+
+    References
+    ----------
+    .. [1] Y. Yang and X. Liu, "A re-examination of text categorization methods", SIGIR 1999, 42-49,
+       section 4. https://doi.org/10.1145/312624.312647
+
+    Examples
+    --------
+    >>> truth = [{"earn", "acq"}, {"acq"}, {"grain"}, {"earn"}]
+    >>> first = [{"earn"}, {"acq"}, {"acq"}, {"grain"}]
+    >>> tests = text_tests(truth, first, truth)
+    >>> tests["micro_sign_test"].statistic, round(tests["micro_sign_test"].p_value, 4)
+    (5.0, 0.0625)
+    >>> tests = text_tests(["a", "b", "b"], ["a", "b", "a"], ["a", "b", "b"], multilabel=False)
+    >>> tests["macro_t_test"].assumes
+    'Does not apply: two classes are a category and its complement, no sample of categories.'
+    """
+    # Both build on the results of tests: imported with the first call.
+    from truerisk.comparison.predictions.joined import join_arrays
+    from truerisk.comparison.predictions.paired_cells import PairedCells
+
+    joined = join_arrays(
+        y_true, [first, second], [None, None], multilabel=multilabel, labels=labels
+    )
+    both = PairedCells.of(joined, (0, 1), joined.labels).both
+    (micro,), macro = _decisions(*both), _of_categories(*both)
+    tests = {
+        micro.method: micro,
+        **{one.method: one for one in macro},
+        "proportion_recall": _proportions("tp", "truth", *both),
+        "proportion_precision": _proportions("tp", "predicted", *both),
+        "proportion_error": _error_proportions(*both),
+    }
+    return {name: _where_it_applies(name, one, joined) for name, one in tests.items()}
+
+
+def _where_it_applies(name: str, test: TextTest, joined: "JoinedPredictions") -> TextTest:
+    """Give the test, or NaN with the reason why it is none here."""
+    reason, of_categories = "", name.startswith("macro")
+    if not joined.multilabel and not of_categories:
+        reason = "with one label for each document a mistake is two wrong decisions that are one."
+    elif not joined.multilabel and len(joined.labels) <= 2:
+        reason = "two classes are a category and its complement, no sample of categories."
+    elif of_categories and len(joined.labels) < 2:
+        reason = "one category is no sample of categories."
+    if not reason:
+        return test
+    return replace(test, statistic=math.nan, p_value=math.nan, assumes=f"Does not apply: {reason}")
+
+
 def tests_beside(name: str, first: Cells, second: Cells) -> list[AlternativeTest]:
     """Give the tests that Yang and Liu made for the kind of measure; none for others.
 
@@ -214,20 +300,26 @@ def _decisions(first: Cells, second: Cells) -> Iterator[TextTest]:
 def _share_of(numerator: str, denominator: str) -> Tests:
     def tests(first: Cells, second: Cells) -> Iterator[TextTest]:
         yield from _decisions(first, second)
-        counts = [cells.class_counts() for cells in (first, second)]
-        shares = [
-            int(getattr(one, part).sum()) for one in counts for part in (numerator, denominator)
-        ]
-        yield proportion_test(*shares)
+        yield _proportions(numerator, denominator, first, second)
 
     return tests
 
 
+def _proportions(numerator: str, denominator: str, first: Cells, second: Cells) -> TextTest:
+    counts = [cells.class_counts() for cells in (first, second)]
+    shares = [int(getattr(one, part).sum()) for one in counts for part in (numerator, denominator)]
+    return proportion_test(*shares)
+
+
 def _errors(first: Cells, second: Cells) -> Iterator[TextTest]:
     yield from _decisions(first, second)
+    yield _error_proportions(first, second)
+
+
+def _error_proportions(first: Cells, second: Cells) -> TextTest:
     decisions = first.n * len(first.labels)
     wrong = [_wrong_decisions(cells.class_counts()) for cells in (first, second)]
-    yield proportion_test(wrong[0], decisions, wrong[1], decisions)
+    return proportion_test(wrong[0], decisions, wrong[1], decisions)
 
 
 def _wrong_decisions(counts: ClassCounts) -> int:

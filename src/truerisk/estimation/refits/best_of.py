@@ -14,6 +14,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.measures.averages import value_of_tables
+from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
 from truerisk.tallies.votes import NOT_JUDGED
 
@@ -50,11 +51,19 @@ def repeated_choices(
 def estimate_of_choices(
     values: Array, measure: str, *, level: float, n: int, method: str
 ) -> Estimate:
-    """Give the mean and the quantiles of the values of repeated choices."""
+    """Give the mean and the quantiles of the values of repeated choices.
+
+    Values that are all alike say nothing of their spread: n examples that are all alike bound it,
+    by 1 − ((1 − L)/2)^(1/n) of the measure's range.
+    """
+    bounds = find_measure(base_and_average(measure)[0]).measure_range
     if len(values):
         tail = (1 - level) / 2
-        low, high = np.quantile(values, [tail, 1 - tail])
         value = float(values.mean())
+        low, high = np.quantile(values, [tail, 1 - tail])
+        if np.ptp(values) <= 1e-12:
+            unseen = (bounds[1] - bounds[0]) * (1 - tail ** (1 / n))
+            low, high = max(bounds[0], value - unseen), min(bounds[1], value + unseen)
         interval = Interval(
             min(float(low), value), max(float(high), value), level, "bootstrap_out_of_bag"
         )
@@ -64,7 +73,7 @@ def estimate_of_choices(
         )
     else:
         value = float("nan")
-        interval = Interval(*base_measure(measure).measure_range, level, "undefined")
+        interval = Interval(*bounds, level, "undefined")
         note = Finding("undefined in every replicate", code="undefined")
     return Estimate(
         value=value,

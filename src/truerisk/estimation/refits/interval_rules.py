@@ -266,11 +266,11 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
         return _open(given, f"no {method}: it has no value for each refit", "no_values_of_refits")
     if len(values) < 2:
         return _open(given, f"no {method}: a single refit has no spread", "no_spread")
-    undefined = int(np.isnan(values).sum())
-    if undefined or not np.isfinite(values).all():
+    unusable = int((~np.isfinite(values)).sum())
+    if unusable:
         return _open(
             given,
-            f"no {method}: it is undefined in {undefined} of {len(values)} refits",
+            f"no {method}: it is undefined or infinite in {unusable} of {len(values)} refits",
             "undefined_in_refits",
         )
     if isinstance(plan, HeldOut):

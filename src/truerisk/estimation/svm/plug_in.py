@@ -1,13 +1,14 @@
 """The variance of a linear SVM's error by the formula of the document, without resampling."""
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.aliases import Array
-from truerisk.errors import InputError
+from truerisk.errors import InputError, UnstableWarning
 from truerisk.intervals.delta import normal_interval
 from truerisk.results import Interval
 
@@ -108,6 +109,8 @@ def theta_of(model: Any, X: Any, y: Any) -> tuple[Array, Array, Array, float] | 
         return None
     rows = dense(X, np.float64)
     signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
-    fitted = LinearSVM(C=model.C).fit(rows, signs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)  # told where the model itself is trained
+        fitted = LinearSVM(C=model.C).fit(rows, signs)
     theta = np.append(np.ravel(fitted.coef_), np.ravel(fitted.intercept_))
     return rows, signs, theta, float(model.C)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.intervals.normal import normal_quantile
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label
 from truerisk.reporting.render.figures import axes_or_new
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLUE, VERMILION, GREY = FIGURE["first"], FIGURE["second"], FIGURE["soft"]
+DEVIATE_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)  # rates on normal deviates
 
 
 def draw_curve(curve: Any, ax: "Axes | None") -> "Axes":
@@ -41,6 +43,15 @@ def _precision_recall(curve: Any, ax: "Axes") -> None:
     words = figure_label(curve.label)
     ax.step(curve.recall, curve.precision, where="pre", color=BLUE, label=words)
     _labels(ax, "recall", "precision")
+
+
+def _det(curve: Any, ax: "Axes") -> None:
+    x, y = normal_quantile(curve.fpr), normal_quantile(curve.fnr)
+    drawn = np.isfinite(x) & np.isfinite(y)
+    ax.plot(x[drawn], y[drawn], color=BLUE, label=figure_label(curve.label))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks(normal_quantile(DEVIATE_TICKS), [f"{rate:g}" for rate in DEVIATE_TICKS])
+    _labels(ax, "false positive rate", "false negative rate")
 
 
 def _cost(curve: Any, ax: "Axes") -> None:
@@ -94,6 +105,7 @@ def _band(band: Any, ax: "Axes") -> None:
 DRAWINGS: Mapping[str, Callable[[Any, "Axes"], None]] = {
     "roc_curve": _roc,
     "precision_recall_curve": _precision_recall,
+    "det_curve": _det,
     "cost_curve": _cost,
     "normalised_cost_curve": _normalised_cost,
     "calibration_curve": _calibration,

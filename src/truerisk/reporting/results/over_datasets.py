@@ -51,6 +51,11 @@ from truerisk.reporting.wording import (
 )
 from truerisk.results import Estimate
 
+ZEROS = {
+    "pratt": "ranked, then left out (Pratt)",
+    "wilcox": "left out before ranking",
+    "zsplit": "half of their ranks to either side",
+}
 MAX_PAIRS = 300  # drawn on one page
 MAX_PAIRS_SHOWN = 60  # on a terminal
 WORST, BEST = 27.0, 73.0  # the ends of the line of ranks; names stand outside
@@ -314,7 +319,8 @@ def ranking_notes(result: OverDatasets) -> Iterator[str]:
     if not result.pairs[0].wilcoxon.is_exact:
         yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
     if any(pair.ties for pair in result.pairs):
-        yield "Ties: ranked, then left out (Pratt) by Wilcoxon's test; left out by the sign test."
+        rule = ZEROS[result.pairs[0].wilcoxon.zeros]
+        yield f"Ties: {rule} by Wilcoxon's test; left out by the sign test."
     if result.friedman is not None and result.control is None:
         yield (
             "Groups and Nemenyi's test go by average ranks, which hang on all classifiers of the "
