@@ -113,6 +113,11 @@ ADDED: dict[type, Schema] = {
         "documents_held_out": {"type": ["number", "null"]},
         "averages": BY_METHOD,
         "categories": {"type": "array", "items": BY_METHOD},
+        "one_label": {
+            "type": ["object", "null"],
+            "properties": {"estimates": ESTIMATES, "confusion": CONFUSION},
+            "required": ["estimates", "confusion"],
+        },
         "verdict_codes": CODES,
         "notes_codes": CODES,
     },

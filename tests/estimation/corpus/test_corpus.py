@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, recall_score
 from sklearn.svm import SVC
 
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
@@ -18,7 +19,7 @@ from truerisk.estimation.corpus.corpus import (
 )
 from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
 from truerisk.inputs.corpora.corpora import Corpus, read_corpus
-from truerisk.results import as_plain
+from truerisk.results import as_plain, has_code
 from truerisk.text.vectorizer import Vectorizer
 
 WORDS = ("wheat corn", "corn rye", "gold tin", "tin lead")
@@ -218,6 +219,68 @@ def test_the_documents_held_out_are_called_by_the_machine_of_the_others(split_co
     assert (found.n, found.holdout.n) == (80, 38)
     assert found.notes[0] == "2 documents are left out: their part is 'spare'."
     assert "eleven_point_documents" in found.holdout
+
+
+def single_corpus(n=90, **fields):
+    """Give each document the first of its topics, or ship."""
+    made = made_corpus(n)
+    labels = tuple((own or ("ship",))[:1] for own in made.labels)
+    given = {"ids": made.ids, "texts": made.texts, "labels": labels}
+    return Corpus(**{**given, "split": ("train",) * 60 + ("test",) * (n - 60), **fields})
+
+
+@pytest.mark.parametrize("topics", [3, 2])
+def test_one_label_per_document_is_a_problem_of_several_classes(topics):
+    corpus = single_corpus()
+    if topics == 2:
+        merged = tuple(("metal" if one == ("ship",) else one[0],) for one in corpus.labels)
+        corpus = single_corpus(labels=merged)
+    found = estimate_corpus(corpus)
+    words = Vectorizer()
+    X = words.fit_transform(corpus.texts[:60])
+    test = words.transform(corpus.texts[60:])
+    truth = np.array([labels[0] for labels in corpus.labels])
+    names = sorted(set(truth))
+    values = [
+        SVC(C=0.5, kernel="linear", tol=1e-9).fit(X, truth[:60] == name).decision_function(test)
+        for name in names
+    ]
+    called = np.array(names)[np.argmax(values, axis=0)]
+    assert found.one_label["accuracy"].value == accuracy_score(truth[60:], called)
+    for name, score in (("f1_macro", f1_score), ("recall_macro", recall_score)):
+        expected = score(truth[60:], called, average="macro")
+        assert found.one_label[name].value == pytest.approx(expected)
+    labels, counts = found.one_label.confusion
+    assert counts.tolist() == confusion_matrix(truth[60:], called, labels=labels).tolist()
+    assert 0 < found.one_label["accuracy"].value < 1
+    assert (found.one_label["accuracy"].method, found.one_label.n) == ("holdout", 30)
+    plain = found.to_dict()["one_label"]
+    assert plain["confusion"]["counts"] == counts.tolist()
+    assert plain["estimates"]["accuracy"]["value"] == found.one_label["accuracy"].value
+    rows = [row for row in found.to_rows() if row["estimate"] == "one_label"]
+    assert [row["measure"] for row in rows] == [*found.one_label]
+    assert all("not measured" not in row["measured"] for row in rows)
+    assert has_code(found.verdict, "one_label")
+
+
+def test_one_label_needs_one_label_and_documents_held_out(split_corpus):
+    assert estimate_corpus(split_corpus).one_label is None
+    assert estimate_corpus(split_corpus).to_dict()["one_label"] is None
+    assert estimate_corpus(single_corpus(split=None)).one_label is None
+    labels = single_corpus().labels
+    for double in (0, 89):  # of training, held out
+        some = tuple(("grain", "metal") if at == double else one for at, one in enumerate(labels))
+        assert estimate_corpus(single_corpus(labels=some)).one_label is None
+    alone = (*labels[:60], *(("grain",),) * 30)
+    assert estimate_corpus(single_corpus(labels=alone)).one_label is None
+
+
+def test_a_class_without_a_training_document_is_never_called():
+    labels = single_corpus().labels
+    found = estimate_corpus(single_corpus(labels=(*labels[:89], ("late",)))).one_label
+    names, counts = found.confusion
+    assert counts[names.index("late")].sum() == 1
+    assert counts[:, names.index("late")].sum() == 0
 
 
 def test_categories_stand_by_size_with_their_facts(split_corpus):

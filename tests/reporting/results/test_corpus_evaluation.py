@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -212,13 +213,25 @@ def test_what_is_printed_has_the_verdict_the_notes_and_the_settings(evaluation):
 def test_only_the_largest_are_printed_on_request(evaluation):
     text = printed(evaluation, top=1)
     assert "2 smaller categories are not shown; --csv has them all" in text
-    assert "\n right" not in text
+    assert "\n right" not in text.partition("Averages over")[0]
+
+
+def test_one_label_per_document_has_its_own_tables(evaluation):
+    text = printed(evaluation)
+    assert "One label per document: the largest decision value, held out" in text
+    assert "Confusion matrix (share of the true class)" in text
+    titles = [section.title for section in corpus_chapter(evaluation).sections]
+    assert titles[2:] == [
+        "One label per document: the largest decision value, held out",
+        "Confusion matrix (share of the true class)",
+    ]
+    assert "One label per document" not in printed(replace(evaluation, one_label=None))
 
 
 def test_csv_has_a_row_for_every_way_category_and_measure(evaluation):
     rows = list(csv.DictReader(io.StringIO(formatted(evaluation, "csv"))))
     ways = {(row["estimate"], row["rho"]) for row in rows}
-    assert ways == {("xi_alpha", "1.0"), ("xi_alpha", "2.0"), ("holdout", "")}
+    assert ways == {("xi_alpha", "1.0"), ("xi_alpha", "2.0"), ("holdout", ""), ("one_label", "")}
     found = [
         row for row in rows
         if (row["category"], row["estimate"], row["rho"], row["measure"])

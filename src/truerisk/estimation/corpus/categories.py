@@ -143,6 +143,7 @@ def _run(
 
 Row = dict[str, Estimate]
 
+ONE_LABEL = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
 RANKED = ("breakeven_point", "eleven_point_precision")
 RANKED_AVERAGES = (
     *(f"{name}_{average}" for average in ("micro", "macro") for name in RANKED),
@@ -410,6 +411,30 @@ class Trained:
         return ranked_evaluation_of(
             calls, decision, Method(name="holdout", target="this model", level=level)
         )
+
+    def one_label(self, level: float) -> Evaluation | None:
+        """Evaluate the class with the largest decision value, if every document has one label."""
+        truth = self.test_truth
+        if truth is None or np.any(truth.sum(axis=0) != 1) or np.any(self.truth.sum(axis=0) != 1):
+            return None
+        # What has no SVM, as no training document carries it, is never called.
+        trained = np.flatnonzero([reason is None for reason in self.reasons])
+        true = truth.argmax(axis=0)
+        if len(trained) < 2 or len(np.unique(true)) < 2:
+            return None
+        called = trained[self.svms.decision[trained].argmax(axis=0)]
+        labels = [self.names[at] for at in np.union1d(true, called)]
+        found = evaluate(
+            [self.names[at] for at in true],
+            [self.names[at] for at in called],
+            labels=labels,
+            pos_label=labels[-1] if len(labels) == 2 else None,
+            level=level,
+            measures=ONE_LABEL,
+            max_classes=max(2, len(labels)),
+        )
+        method = Method(name="holdout", target="this model", level=level)
+        return replace(found, estimates={name: named(found[name], method) for name in ONE_LABEL})
 
     def _calls(self, truth: Flags, wrong: Flags) -> Calls:
         return Calls(

@@ -189,7 +189,9 @@ class CorpusEvaluation(Evaluation):
 
     `at_rho` holds the ξα-estimates at ρ = 1, at ρ = 2, which is proven, and at the ρ asked for;
     `holdout` the measures on the documents held out, None when there are none; `categories` the
-    facts of each category, that with most training documents first.
+    facts of each category, that with most training documents first.  `one_label` has accuracy,
+    macro averages and the confusion matrix of the documents held out, where every document has
+    exactly one label: the class is the category with the largest decision value.
 
     Examples
     --------
@@ -203,6 +205,7 @@ class CorpusEvaluation(Evaluation):
     at_rho: Mapping[float, Evaluation] = field(default_factory=dict)
     holdout: Evaluation | None = None
     categories: tuple[Category, ...] = ()
+    one_label: Evaluation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -230,6 +233,10 @@ class CorpusEvaluation(Evaluation):
             head = {"category": "", "documents": found.n, "estimate": method}
             for name, estimate in found.items():
                 yield {**head, "rho": rho, **estimate.row(), "measure": name}
+        if self.one_label is not None:
+            head = {"category": "", "documents": self.one_label.n, "estimate": "one_label"}
+            for name, estimate in self.one_label.items():
+                yield {**head, "rho": math.nan, **estimate.row(), "measure": name}
 
     def _content(self) -> dict[str, Any]:
         plain = super()._content()
@@ -247,8 +254,14 @@ class CorpusEvaluation(Evaluation):
                 }
                 for one in self.categories
             ],
+            "one_label": None if self.one_label is None else self._plain_one_label(self.one_label),
             **own,
         }
+
+    @staticmethod
+    def _plain_one_label(found: Evaluation) -> dict[str, Any]:
+        plain = found.to_dict()
+        return {name: plain[name] for name in ("estimates", "confusion")}
 
     def _others(self, category: str | None) -> dict[str, Any]:
         def of(found: Evaluation | None) -> Any:
@@ -362,7 +375,7 @@ def estimate_corpus(
     main = at_rho[rho]
     if training.leave_one_out:
         main = trained.estimates(svms.left_out, method, level)
-    beside = trained.held_out(level)
+    beside, one_label = trained.held_out(level), trained.one_label(level)
     drawn = {} if holdout is None else {"holdout": holdout, "random_state": _shown_seed(seed)}
     return CorpusEvaluation(
         estimates=main.estimates,
@@ -376,6 +389,7 @@ def estimate_corpus(
                 Findings(
                     main=main,
                     holdout=beside,
+                    one_label=one_label,
                     trained=trained,
                     rho=rho,
                     drawn=holdout is not None,
@@ -396,6 +410,7 @@ def estimate_corpus(
         at_rho=at_rho,
         holdout=beside,
         categories=trained.categories(),
+        one_label=one_label,
     )
 
 

@@ -23,6 +23,7 @@ class Findings:
     trained: Trained
     rho: float
     drawn: bool = False
+    one_label: Evaluation | None = None
 
     @property
     def exact(self) -> bool:
@@ -117,6 +118,16 @@ def beside_the_holdout(findings: Findings) -> Iterator[Finding]:
         yield Finding(f"{what} in {listed(apart)}: there {why}.", code="holdout_apart")
 
 
+def with_one_label(findings: Findings) -> Iterator[Finding]:
+    """Say how often the class is right, where every document has one."""
+    if findings.one_label is not None:
+        yield Finding(
+            "Every document has one label. The category with the largest decision value is right "
+            f"for {_percent(findings.one_label['accuracy'])} of the documents held out.",
+            code="one_label",
+        )
+
+
 def what_is_unstable(findings: Findings) -> Iterator[Finding]:
     """Name the categories whose bias is one of many."""
     trained = findings.trained
@@ -176,6 +187,7 @@ RULES = (
     how_good,
     what_leans,
     beside_the_holdout,
+    with_one_label,
     what_is_unstable,
     what_is_not_solved,
     what_is_too_open,

@@ -28,7 +28,13 @@ from truerisk.reporting.document import (
 )
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
-from truerisk.reporting.results.evaluation import class_forest, evaluation_pictures
+from truerisk.reporting.results.evaluation import (
+    class_forest,
+    confusion_table,
+    evaluation_pictures,
+    measure_table,
+    mistake_table,
+)
 from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.wording import (
@@ -63,6 +69,7 @@ def corpus_chapter(evaluation: CorpusEvaluation) -> Chapter:
         sections=(
             Section("categories", "Category by category", _categories(evaluation), _lead()),
             table_section(average_table(evaluation), "Numbers are percent."),
+            *map(table_section, one_label_tables(evaluation)),
         ),
         notes=sentences(evaluation.notes),
     )
@@ -234,6 +241,17 @@ def average_table(evaluation: CorpusEvaluation) -> Table:
     return Table("Averages over the categories", columns, tuple(rows))
 
 
+def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+    """Give accuracy, macro averages and confusions, where every document has one label."""
+    found = evaluation.one_label
+    if found is not None:
+        title = "One label per document: the largest decision value, held out"
+        yield replace(measure_table(found), title=title)
+        confused = confusion_table(found) or mistake_table(found)
+        if confused is not None:
+            yield confused
+
+
 def in_percent(value: float) -> str:
     """Write a share in percent, two decimals under ten percent."""
     if value != value:  # noqa: PLR0124  (NaN)
@@ -298,6 +316,7 @@ def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> It
         are = "category is" if left == 1 else "categories are"
         yield Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
     yield average_table(evaluation)
+    yield from one_label_tables(evaluation)
     yield Sentences(evaluation.verdict, "Verdict")
     yield Sentences(evaluation.notes, "Notes")
     yield FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
@@ -307,6 +326,7 @@ def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
     """Give the tables of Markdown and LaTeX."""
     yield category_table(evaluation)
     yield average_table(evaluation)
+    yield from one_label_tables(evaluation)
 
 
 def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
@@ -333,8 +353,8 @@ def corpus_facts(evaluation: Any) -> Facts:
 def corpus_uses(evaluation: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     yield from svm_uses(evaluation)
-    if evaluation.holdout is not None:
-        for use in prediction_uses(evaluation.holdout):
+    for held_out in filter(None, (evaluation.holdout, evaluation.one_label)):
+        for use in prediction_uses(held_out):
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
 
 

@@ -147,7 +147,8 @@ def _of_row(row: Row) -> str:
     """Say what the interval of a row is of, as uses have it."""
     if row.get("against"):
         return f"{DIFFERENCE}{row['measure']}"
-    return f"{OF_HELD_OUT}{row['measure']}" if row.get("estimate") == "holdout" else row["measure"]
+    held_out = row.get("estimate") in {"holdout", "one_label"}
+    return f"{OF_HELD_OUT}{row['measure']}" if held_out else row["measure"]
 
 
 def _by_use(result: Any) -> dict[tuple[str, float, str], Use]:
