@@ -215,7 +215,7 @@ class Perturbed(Resampled):
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> found = perturbation(LinearSVM(), X, X[:, 0] > 0.3 * X[:, 1], random_state=1)
     >>> sorted(found.forms)
-    ['effective_size', 'exact', 'normal', 'percentile']
+    ['effective_size', 'exact', 'normal', 'percentile', 'plug_in']
     """
 
     kind: ClassVar[str] = "perturbation"
