@@ -27,6 +27,7 @@ from truerisk.labels import (
     positive_of_two,
 )
 from truerisk.tallies.cells import Cells, CellTally, cell_codes
+from truerisk.tallies.counting import distinct
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally, check_probabilities
 from truerisk.tallies.ranking import Ranking
@@ -292,7 +293,7 @@ class PredictionTally:
         if self.cells is None or not self.has_predictions:
             return
         true, predicted = (
-            {label for code in np.unique(side).tolist() for label in every[code]}
+            {label for code in distinct(side).tolist() for label in every[code]}
             for side in self.cells.sides
         )
         known = (*(self.classes or ()), *self.pair, *(self.request.average_over or ()))

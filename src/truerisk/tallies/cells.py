@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
 from truerisk.labels import in_order
-from truerisk.tallies.counting import count_pairs
+from truerisk.tallies.counting import count_pairs, distinct
 from truerisk.tallies.exact_sum import as_float, units_by_code
 
 MAX_CLASSES = 10_000
@@ -143,11 +143,12 @@ class LabelSets:
         cls, codes: NDArray[Any], members: "Members", place: Mapping[str, int]
     ) -> "LabelSets":
         """Look up the set of each code, and the place of each label."""
-        distinct, at = np.unique(codes, return_inverse=True)
-        sets = [members[code] for code in distinct.tolist()]
+        different = distinct(codes)
+        at = np.searchsorted(different, codes)
+        sets = [members[code] for code in different.tolist()]
         named = np.fromiter((place[one] for one in chain.from_iterable(sets)), dtype=np.intp)
         of_set = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
-        of_set, flat = np.divmod(np.unique(of_set * len(place) + named), max(len(place), 1))
+        of_set, flat = np.divmod(distinct(of_set * len(place) + named), max(len(place), 1))
         sizes = np.bincount(of_set, minlength=len(sets))
         starts, taken = np.cumsum(sizes) - sizes, sizes[at]
         cell = np.repeat(np.arange(len(at)), taken)
@@ -177,7 +178,7 @@ class LabelSets:
     def numbers(self) -> Indices:
         """A number for each cell, the same for the same set."""
         if (self.sizes <= 1).all():
-            return np.unique(self.codes, return_inverse=True)[1]
+            return np.searchsorted(distinct(self.codes), self.codes)
         book: dict[bytes, int] = {}
         parts = np.split(self.label, np.cumsum(self.sizes)[:-1])
         return np.array([book.setdefault(one.tobytes(), len(book)) for one in parts], dtype=np.intp)
@@ -490,7 +491,7 @@ class CellTally:
 
     def codes(self) -> set[int]:
         """Give the codes of all label sets that were met, true or predicted."""
-        return set(np.unique(np.concatenate(self.sides)).tolist())
+        return set(distinct(np.concatenate(self.sides)).tolist())
 
     def cells(
         self,
