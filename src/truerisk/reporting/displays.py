@@ -4,6 +4,7 @@ Each is made by `from_predictions` or `from_estimator` and drawn by `plot(ax=…
 and `figure_`.  matplotlib is imported when something is drawn.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from truerisk.learners.refits import scores_of
 from truerisk.measures.calibration import calibration
 from truerisk.measures.curves import Curve, precision_recall, roc
 from truerisk.reporting.escaping import figure_label
-from truerisk.reporting.render.figures import check_matplotlib, stand_upright
+from truerisk.reporting.render.figures import axes_or_new, stand_upright
 from truerisk.results import Estimate
 
 
@@ -32,11 +33,7 @@ class Display:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into the axes, or into a new figure; return the display."""
-        check_matplotlib()
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots()
+        ax = axes_or_new(ax)
         self._draw(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -50,18 +47,14 @@ class CurveDisplay(Display):
 
     measure: ClassVar[str]
     needs_probabilities: ClassVar[bool] = False
+    curve_of: ClassVar[Callable[..., Any]]
+    band_of: ClassVar[Callable[..., Band]] = staticmethod(confidence_band)
 
     def __init__(self, curve: Curve, band: Band, estimate: Estimate, *, name: str = "") -> None:
         self.curve = curve
         self.band = band
         self.estimate = estimate
         self.name = name
-
-    @staticmethod
-    def _curve_and_band(
-        y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, level: float
-    ) -> tuple[Any, Band]:
-        raise NotImplementedError
 
     @classmethod
     def from_predictions(
@@ -75,7 +68,8 @@ class CurveDisplay(Display):
         ax: Any = None,
     ) -> Self:
         """Draw the curve of scores of the positive label, in axes or in a new figure."""
-        curve, band = cls._curve_and_band(y_true, y_score, pos_label, level)
+        curve = cls.curve_of(y_true, y_score, pos_label=pos_label)
+        band = cls.band_of(curve, level=level)
         estimate = evaluate(
             y_true,
             y_score=y_score,
@@ -130,13 +124,7 @@ class RocCurveDisplay(CurveDisplay):
     """
 
     measure = "roc_auc"
-
-    @staticmethod
-    def _curve_and_band(
-        y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, level: float
-    ) -> tuple[Any, Band]:
-        curve = roc(y_true, y_score, pos_label=pos_label)
-        return curve, confidence_band(curve, level=level)
+    curve_of = staticmethod(roc)
 
 
 class PrecisionRecallDisplay(CurveDisplay):
@@ -150,13 +138,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     """
 
     measure = "average_precision"
-
-    @staticmethod
-    def _curve_and_band(
-        y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, level: float
-    ) -> tuple[Any, Band]:
-        curve = precision_recall(y_true, y_score, pos_label=pos_label)
-        return curve, confidence_band(curve, level=level)
+    curve_of = staticmethod(precision_recall)
 
 
 class CalibrationDisplay(CurveDisplay):
@@ -171,13 +153,8 @@ class CalibrationDisplay(CurveDisplay):
 
     measure = "brier_score"
     needs_probabilities = True
-
-    @staticmethod
-    def _curve_and_band(
-        y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, level: float
-    ) -> tuple[Any, Band]:
-        curve = calibration(y_true, y_score, pos_label=pos_label)
-        return curve, calibration_intervals(curve, level=level)
+    curve_of = staticmethod(calibration)
+    band_of = staticmethod(calibration_intervals)
 
 
 class ConfusionMatrixDisplay(Display):

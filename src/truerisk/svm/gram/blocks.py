@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
-from truerisk.svm.gram.dual import EXACT, MAX_FREE, MIN_CURVATURE, balanced, polished
+from truerisk.svm.gram.dual import EXACT, MAX_FREE, MIN_CURVATURE, as_solution, balanced, polished
 from truerisk.svm.gram.path import Dual
 from truerisk.svm.solution import Solution, settled
 
@@ -168,13 +168,4 @@ def _finished(values: Values, state: State, y: Array, upper: Array, blocks: int)
     moved = np.flatnonzero(y * alpha != state.z)
     _subtract(values, moved, (y * alpha - state.z)[moved], state.gradient)
     dual = Dual(np.empty((0, 0)), np.empty(0), state.lower, state.upper, y * alpha, state.gradient)
-    bias, gap = kernel.bias_and_gap(dual)
-    return Solution(
-        y=y,
-        upper=upper,
-        alpha=alpha,
-        bias=bias,
-        decision=y - state.gradient + bias,
-        gap=gap,
-        passes=blocks,
-    )
+    return as_solution(dual, y, upper, alpha, blocks)

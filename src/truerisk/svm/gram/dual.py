@@ -134,7 +134,11 @@ def finished(dual: Dual, y: Array, upper: Array, steps: int) -> Solution:
     alpha = settled(np.abs(dual.z), upper)
     gradient = dual.gradient.copy()
     kernel.subtract_product(dual.gram, y * alpha - dual.z, gradient)
-    dual = dual._replace(z=y * alpha, gradient=gradient)
+    return as_solution(dual._replace(z=y * alpha, gradient=gradient), y, upper, alpha, steps)
+
+
+def as_solution(dual: Dual, y: Array, upper: Array, alpha: Array, steps: int) -> Solution:
+    """Return a dual at `alpha`, its gradient up to date, as a solution."""
     bias, gap = kernel.bias_and_gap(dual)
     return Solution(
         y=y,
