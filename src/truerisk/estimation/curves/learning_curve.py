@@ -31,7 +31,7 @@ from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import positive_of_two
 from truerisk.learners.divisions import is_number_of_folds
-from truerisk.learners.named_models import as_learner
+from truerisk.learners.named_models import as_learner, models_by_name
 from truerisk.measures.averages import AVERAGES
 
 SIZES = 8
@@ -40,13 +40,11 @@ SMALLEST_SIZE = 10
 
 
 def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
-    """Give each learner its name: that in the mapping, its own, or that of its class."""
-    named = models
-    if not isinstance(models, Mapping):
-        named = {models if isinstance(models, str) else type(models).__name__: models}
+    """Give each learner its name, ready to be trained."""
+    named = models_by_name(models)
     if not named:
         raise InputError("`models` must hold at least one model; got none.")
-    return {str(name): as_learner(one, X, examples=examples) for name, one in named.items()}
+    return {name: as_learner(one, X, examples=examples) for name, one in named.items()}
 
 
 def sized(X: Any) -> Any:
@@ -213,8 +211,8 @@ def learning_curve(
     Parameters
     ----------
     models
-        A classifier, the name of one ("svm", "tree", …), or a mapping of names to either.  They are
-        cloned.
+        A classifier, the name of one ("svm", "tree", …), a list of these, or a mapping of names to
+        them.  They are cloned.
     X, y
         Examples (dense, sparse, or a frame) and their labels.
     sizes

@@ -13,6 +13,7 @@ from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.learners.named_models import models_by_name
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval, Reportable, Row
@@ -155,7 +156,7 @@ class BestOf(Reportable):
 
 
 def best_of(
-    models: Mapping[str, Any],
+    models: Mapping[str, Any] | Sequence[Any],
     X: Any,
     y: Any,
     *,
@@ -189,7 +190,7 @@ def best_of(
     Parameters
     ----------
     models
-        Learners, or names of learners, by the names they are to have.
+        Learners, or names of learners: a list, or a mapping of the names they are to have.
     X, y
         As for `tr.estimate`.
     measure
@@ -217,8 +218,9 @@ def best_of(
     >>> found.winner, round(found.optimism, 3)
     ('naive Bayes', 0.0)
     """
-    if len(models) < 2:
-        raise InputError(f"`models` must be two or more to choose from; got {len(models)}.")
+    named = models_by_name(models)
+    if len(named) < 2:
+        raise InputError(f"`models` must be two or more to choose from; got {len(named)}.")
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
     base_measure(measure)  # refuses what is not made of counts, before anything is trained
     if method == "bootstrap":
@@ -228,7 +230,7 @@ def best_of(
     if not hasattr(cv, "__len__") and isinstance(cv, Iterable):
         cv = list(cv)  # every learner goes through it
     found = {}
-    for at, (name, model) in enumerate(models.items(), start=1):
+    for at, (name, model) in enumerate(named.items(), start=1):
         try:
             found[name] = estimate(
                 model,
