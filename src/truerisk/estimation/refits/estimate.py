@@ -41,6 +41,7 @@ from truerisk.estimation.refits.votes import (
     refit_settings,
 )
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import CHOSEN_HERE
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.divisions import is_number_of_folds
@@ -461,11 +462,16 @@ def _remarks(method: Method, collected: CollectedVotes) -> Iterator[Finding]:
 
 
 def _common_errors(estimates: Mapping[str, Estimate]) -> Iterator[Finding]:
-    """Name the measures whose intervals are longer because refits err together."""
+    """Name the measures whose intervals are longer because refits err together.
+
+    A threshold that is chosen on each repetition's scores also moves by itself.
+    """
     longer = {
         name: one.interval.lengthening
         for name, one in estimates.items()
-        if isinstance(one.interval, RefitInterval) and has_code(one.notes, "refits_err_together")
+        if isinstance(one.interval, RefitInterval)
+        and has_code(one.notes, "refits_err_together")
+        and name not in CHOSEN_HERE
     }
     if longer:
         most = max(longer, key=lambda name: longer[name])
