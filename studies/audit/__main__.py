@@ -23,6 +23,7 @@ from studies.audit import (
     planning,
     predictions,
     proportions,
+    refit_measures,
     refit_tests,
     refits,
     sentences,
@@ -97,6 +98,15 @@ def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
         rows += measured_rows
         yield cell.words
     write_ledger(CoverageCell, "refits", rows, LEDGERS)
+
+
+def _refit_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = refit_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in refit_measures.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "refit_measures", rows, LEDGERS)
 
 
 def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -258,6 +268,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
+    "refit_measures": _refit_measures,
     "refit_tests": _refit_tests,
     "perturbation": _perturbation,
     "perturbed_measures": _perturbed_measures,
@@ -282,6 +293,7 @@ LASTS = {
     "choices": "10 minutes",
     "further_measures": "5 minutes",
     "refits": "several hours",
+    "refit_measures": "15 minutes",
     "refit_tests": "an hour",
     "learners": "several hours",
     "perturbation": "several hours",

@@ -1,4 +1,4 @@
-"""Coverage of intervals at another prior, of weighted κ, partial areas and areas of pairs.
+"""Coverage of intervals at another prior, of weighted κ, partial areas, and averages of rankings.
 
 One form of each was tried, and the problems were drawn after it was written; but the breakeven
 point at a prior had a second one, after .86 on these.  The truth of scores is
@@ -8,7 +8,7 @@ that of many rows; of tables it is computed from the shares of the population.
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,12 @@ OF_SEVERAL = (
 )  # fmt: skip
 KAPPAS = ("linear_kappa", "quadratic_kappa")
 RANKINGS = ("average_precision", "best_f1", "breakeven_point", "roc_auc")
+OF_CLASSES = (
+    "roc_auc_ovo", "roc_auc_micro", "roc_auc_weighted", "average_precision_micro",
+    "average_precision_weighted", "breakeven_point_micro", "breakeven_point_weighted",
+    "eleven_point_precision_macro", "eleven_point_precision_micro",
+    "eleven_point_precision_weighted", "eleven_point_documents",
+)  # fmt: skip
 
 
 def _intervals(evaluation: Evaluation, truth: dict[str, float]) -> Measured:
@@ -166,27 +172,36 @@ class Pairs:
         """Nothing."""
         return ""
 
-    def _evaluated(self, n: int, level: float, rng: np.random.Generator) -> Evaluation:
+    def evaluated(self, n: int, level: float, rng: np.random.Generator) -> Evaluation:
+        """Draw n rows and evaluate them."""
         shares = np.ones(self.classes)
         shares[0] = self.classes / 2
         truth = rng.choice(self.classes, n, p=shares / shares.sum())
         score = rng.normal(size=(n, self.classes))
         score[np.arange(n), truth] += self.distance * (1 + np.arange(self.classes)[truth] / 5)
         labels = list(map(str, range(self.classes)))
-        names = ["roc_auc_ovo"]
         return evaluate(
-            truth, y_score=score, labels=labels, measures=names, level=level, random_state=0
+            truth, y_score=score, labels=labels, measures=OF_CLASSES, level=level, random_state=0
         )
-
-    @cached_property
-    def truth(self) -> dict[str, float]:
-        """The values of many rows."""
-        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
-        return {"roc_auc_ovo": self._evaluated(MANY // 5, LEVEL, rng)["roc_auc_ovo"].value}
 
     def intervals(self, n: int, level: float, rng: np.random.Generator) -> Measured:
         """Draw n rows; give measure and target, the truth and the interval."""
-        yield from _intervals(self._evaluated(n, level, rng), self.truth)
+        yield from _intervals(self.evaluated(n, level, rng), _truth_of_classes(self, n))
+
+
+@cache
+def _truth_of_classes(problem: Pairs, n: int) -> dict[str, float]:
+    """Give the values of many rows; of 11-point averages the mean over samples of n rows."""
+    rng = np.random.default_rng(zlib.crc32(problem.name.encode()))
+    many = problem.evaluated(MANY // 5, LEVEL, rng)
+    few = [problem.evaluated(n, LEVEL, rng) for _ in range(SAMPLES)]
+
+    def value(name: str) -> float:
+        if not name.startswith("eleven_point"):
+            return many[name].value
+        return float(np.nanmean([one[name].value for one in few if name in one]))
+
+    return {name: value(name) for name in OF_CLASSES}
 
 
 def all_problems() -> Iterator[Problem]:

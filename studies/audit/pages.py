@@ -98,8 +98,8 @@ STUDIES = {
         "Measures at another prior, and on request",
         PREDICTIONS,
         "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
-        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial areas "
-        "and areas of pairs of classes.",
+        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial "
+        "areas, areas of pairs of classes, micro and weighted averages of rankings.",
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
@@ -122,6 +122,12 @@ STUDIES = {
     ),
     "refits": Study(
         "Estimates by refits", LEARNERS, "The intervals of `tr.estimate`.", by_design=True
+    ),
+    "refit_measures": Study(
+        "Estimates by refits, other measures",
+        LEARNERS,
+        "The other measures of `tr.estimate`, on some of the same populations.",
+        by_design=True,
     ),
     "learners": Study(
         "Other intervals of refits, by name",

@@ -208,9 +208,15 @@ def draw(cell: Cell, at: int) -> tuple[Array, Indices, Indices | None]:
 
 
 def collected_of(
-    cell: Cell, X: Array, y: Indices, at: int, groups: Indices | None = None
+    cell: Cell,
+    X: Array,
+    y: Indices,
+    at: int,
+    groups: Indices | None = None,
+    *,
+    every: bool = False,
 ) -> tuple[CollectedVotes, Request]:
-    """Refit on the folds that `tr.estimate` makes of `random_state=at`."""
+    """Refit on the folds of `tr.estimate(…, random_state=at)`; ask for `every` measure, or ours."""
     classes = int(y.max()) + 1
     examples = Examples.of(X, y, groups)
     rng = np.random.default_rng([at, 0])
@@ -227,7 +233,7 @@ def collected_of(
     request = Request(
         pos_label=examples.pos_label,
         random_state=at,
-        measures=measures_of(classes),
+        measures=None if every else measures_of(classes),
         level=LEVEL,
         probabilities=collected.are_probabilities,
     ).checked()
