@@ -232,3 +232,5 @@ def test_classes_of_which_nothing_is_known_err_together():
     apart = average_interval(values, each, shares, np.eye(2), level=0.95)
     assert apart.low == pytest.approx(0.6 - np.hypot(0.1, 0.2) / 2)
     assert (together.method, apart.method) == ("mean_of_intervals", "mean_of_correlated")
+    lower = average_interval(values, each, shares, np.eye(2), level=0.95, bias=0.05)
+    assert (lower.low, lower.high) == pytest.approx((apart.low - 0.05, apart.high))

@@ -405,18 +405,20 @@ def average_interval(
     correlation: Array | None,
     *,
     level: float,
+    bias: float = 0.0,
 ) -> Interval:
     """Give the interval of a weighted mean over classes, from the intervals of the classes.
 
     The distances to the ends add up as the classes err together; without a `correlation`, as if
-    all erred together, which is the most they can do.
+    all erred together, which is the most they can do.  A mean that is too high by some `bias`
+    reaches further down by that.
     """
     value = float(shares @ values)
     known = np.ones((len(values),) * 2) if correlation is None else correlation
     ends = np.array([(one.low, one.high) for one in intervals])
     below, above = (distance_of_mean(np.abs(values - side), shares, known) for side in ends.T)
     method = "mean_of_intervals" if correlation is None else "mean_of_correlated"
-    return Interval(max(value - below, 0.0), min(value + above, 1.0), level, method)
+    return Interval(max(value - bias - below, 0.0), min(value + above, 1.0), level, method)
 
 
 def distance_of_mean(distances: Array, shares: Array, correlation: Array) -> float:

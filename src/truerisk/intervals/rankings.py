@@ -103,6 +103,28 @@ def average_precision_ends(value: float, ranking: Ranking, level: float) -> Ends
     return max(deeper, low - top, 0.0), high
 
 
+def precision_bias(ranking: Ranking) -> float:
+    r"""Give by how much the average precision of these examples is too high, on the average.
+
+    Each positive counts itself among the k examples down to its score, of which π are positive, and
+    is one of them for certain:
+
+    .. math:: b = \frac{1}{P} \sum_{+} \frac{1 - \pi}{k}
+
+    One class hides it in its noise.  A mean over classes does not: their noise averages out.
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> scores, is_positive = np.array([3.0, 2.0, 1.0]), np.array([False, True, True])
+    >>> precision_bias(rank(scores, is_positive))  # ½(½ · ½ + ⅓ · ⅓)
+    0.1805...
+    """
+    found = ranking.tp + ranking.fp
+    each = np.diff(ranking.tp, prepend=0) * ranking.fp / found.astype(float) ** 2
+    return float(each.sum()) / ranking.n_positive
+
+
 def eleven_point_ends(value: float, ranking: Ranking, level: float) -> Ends:
     """Give the interval of the 11-point average that samples of this size have in the mean.
 
