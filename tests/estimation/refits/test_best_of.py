@@ -177,7 +177,8 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
     [
         ({"models": {"one": GaussianNB()}}, "`models` must be two or more"),
         ({"models": ["tree"]}, "`models` must be two or more"),
-        ({"measure": "roc_auc"}, "must be made of counts of calls"),
+        ({"measure": "f1", "measures": ["accuracy"]}, "`measure` must be one of accuracy; got"),
+        ({"measure": "f1", "scoring": ["accuracy"]}, "`measure` must be one of accuracy; got"),
         ({"measure": "f1_macro"}, "`measure` must be one of accuracy"),
         ({"replicates": 10}, "`replicates` must lie in"),
         ({"method": "bootstrap"}, "bootstrap adds them up"),
@@ -185,7 +186,8 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
     ids=[
         "one model",
         "a list of one",
-        "scores",
+        "measures",
+        "scoring",
         "averages of two classes",
         "replicates",
         "bootstrap",

@@ -1,7 +1,6 @@
 """Learner + data → LearnerEvaluation: its quality on new examples, with intervals."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -47,7 +46,13 @@ from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
-from truerisk.learners.scoring import Metadata, metadata_of, scoring_of
+from truerisk.learners.scoring import (
+    Metadata,
+    metadata_of,
+    scoring_of,
+    settings_of_scorers,
+    without_address,
+)
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import Estimate, Evaluation, Finding, RefitInterval, as_plain, has_code
 from truerisk.tallies.cells import MAX_CLASSES
@@ -268,7 +273,7 @@ def estimate(
     )
     _check_interval(interval or DEFAULT, resampling, design, examples)
     seed = int(request.random_state or 0)
-    shared = refit_settings(model, examples, plan, seed)
+    shared = refit_settings(model, examples, plan, seed) | {"scorers": requested.scorers}
     with _checkpoint(resume, shared, resampling, design) as checkpoint:
         collected = collect_votes(
             model,
@@ -304,7 +309,7 @@ def estimate(
             "verdict": (*doubts, *_verdict(resampling, votes, estimates, by_class)),
             "notes": (
                 *_remarks(resampling, collected),
-                *_remarks_on_weights(metadata),
+                *weights_in_training(metadata.weighs),
                 *_common_errors(estimates),
                 *collected.notes(),
                 *found.notes,
@@ -381,8 +386,9 @@ def _words_of(cv: Any) -> str:
     return f"{len(cv)} given divisions" if hasattr(cv, "__len__") else "given divisions"
 
 
-def _remarks_on_weights(metadata: Metadata) -> Iterator[Finding]:
-    if any(name.rpartition("__")[2] == "sample_weight" for name in metadata.fit):
+def weights_in_training(weighs: bool) -> Iterator[Finding]:  # noqa: FBT001
+    """Say where weights count, if there are any."""
+    if weighs:
         yield Finding(
             "The weights reach the training of each refit; in the measures every example counts "
             "once.",
@@ -404,11 +410,12 @@ def _checkpoint(
     metadata: Metadata = shared["metadata"]
     facts = {
         "version": version("truerisk"),
-        "data": fingerprint(shared["X"], shared["y"], *map(np.asarray, metadata.fit.values())),
+        "data": fingerprint(shared["X"], shared["y"], *metadata.arrays),
         "division": fingerprint(*_arrays_of(shared["plan"])),
         "model": _settings_of(shared["model"]),
         "method": method.name,
         "design": as_plain(design),
+        "scorers": settings_of_scorers(shared["scorers"]),
         "random_state": shared["seed"],
     }
     return Checkpoint.open(resume, facts)
@@ -493,7 +500,7 @@ def _settings_of(model: Any) -> str:
     """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
     parameters = model.get_params(deep=True)
     plain = {
-        name: re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        name: without_address(value)
         for name, value in parameters.items()
         if not hasattr(value, "get_params")
     }

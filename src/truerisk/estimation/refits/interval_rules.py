@@ -20,9 +20,9 @@ from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.searches import (
     RefitScores,
     is_search,
+    named_scores,
     scores_of_cross_validate,
     scores_of_search,
-    sign_of,
 )
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
@@ -33,7 +33,8 @@ from truerisk.intervals.resampled_tests import (
     deviation,
 )
 from truerisk.intervals.variance_components import METHOD
-from truerisk.measures.registry import find_measure, measure_of
+from truerisk.learners.scoring import better_sign, range_of
+from truerisk.measures.registry import base_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 PLAIN_T_IS_INVALID = Finding(
@@ -137,13 +138,15 @@ def _scores_of(values: Any, measure: str | None) -> RefitScores:
         raise InputError("`measure` must say what the values are; got none.")
     if isinstance(values, Mapping):
         return scores_of_cross_validate(values, measure)
-    return RefitScores(find_measure(measure).name, tuple(float(value) for value in values))
+    scores = named_scores(measure, [float(value) for value in values])
+    base_measure(scores.measure)  # refuses names that are none
+    return scores
 
 
 def _without_luck(found: Resampled, scores: RefitScores) -> Resampled:
     """Move the mean and the interval of a winner by how much it is too good."""
     low, high = range_of(scores.measure)
-    move = -sign_of(scores.measure) * scores.optimism
+    move = -better_sign(scores.measure) * scores.optimism
     value = min(max(found.value + move, low), high)
     interval = found.interval and replace(
         found.interval,
@@ -426,9 +429,3 @@ def _open(given: RuleInput, reason: str, code: str) -> Estimate:
     interval = Interval(*range_of(given.estimate.measure), given.level, "whole_range")
     notes = (*given.estimate.notes, Finding(reason, code=code))
     return replace(given.estimate, interval=interval, notes=notes)
-
-
-def range_of(name: str) -> tuple[float, float]:
-    """Give the range of a measure; that of a scorer is not known."""
-    entry, _ = measure_of(name)
-    return (-math.inf, math.inf) if entry is None else entry.measure_range

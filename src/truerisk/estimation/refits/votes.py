@@ -25,7 +25,7 @@ from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
 from truerisk.learners.refits import refit
-from truerisk.learners.scoring import Scorer
+from truerisk.learners.scoring import Scorer, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
@@ -354,6 +354,8 @@ class RefitValues:
             return tuple(np.broadcast_to(found, len(self._tables)).tolist())
         base, average = base_and_average(name)
         needs = find_measure(base).needs
+        if needs == "ranking" and average in {"macro", "weighted"}:
+            return self._of_class_rankings(name)
         if average or needs not in {"ranking", "probabilities"}:
             return ()
         return (self._of_rankings if needs == "ranking" else self._of_losses).get(base, ())
@@ -399,6 +401,19 @@ class RefitValues:
         return {
             measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
         }
+
+    def _of_class_rankings(self, name: str) -> tuple[float, ...]:
+        """Give an average over the classes in each refit, where it was requested by its name."""
+        collected = self._collected
+        if name not in (self._request.measures or ()) or not collected.scored:
+            return ()
+        codes = collected.examples.codes
+        return tuple(
+            value_of_scores(name, codes[test], score, None)
+            for parts in collected.scores.values()
+            for test, score in parts
+            if score.ndim == 2
+        )
 
     @cached_property
     def _of_losses(self) -> dict[str, tuple[float, ...]]:
