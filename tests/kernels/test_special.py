@@ -60,3 +60,31 @@ def test_the_normal_functions_have_the_values_of_their_source():
     special.normal_tails(z, back)
     np.testing.assert_allclose(z, again, rtol=1e-15)
     np.testing.assert_allclose(back, p, rtol=1e-12)
+
+
+def test_quantiles_by_hand():
+    # I(2, 1; x) = x² and I(1, 2; x) = 1 − (1 − x)²: the quantiles of 1/16 and of 7/16 are both 1/4.
+    got = np.empty(2)
+    special.beta_quantiles(np.array([2.0, 1.0]), np.array([1.0, 2.0]), np.array([1, 7]) / 16, got)
+    np.testing.assert_allclose(got, -np.log(3), rtol=1e-14)
+
+
+def test_quantiles_peaks_and_deviances_are_those_of_the_plain_source():
+    shapes = [(0.5, 0.5), (1e-100, 3), (0.01, 40), (300, 0.5), (1.5, 2), (30, 900), (2e6, 1.5e6)]
+    a, b = np.repeat(np.array(shapes).T, 4, axis=1)
+    tail = np.tile([1e-12, 0.025, 0.6, 0.999], len(shapes))
+    ours, twin = np.empty((2, 3, len(a)))
+    for module, out in ((special, ours), (plain, twin)):
+        module.beta_quantiles(a, b, tail, out[0])
+        module.log_peaks(a, b, out[1])
+        module.deviances(a, b, out[0], out[2])
+    np.testing.assert_allclose(ours, twin, rtol=1e-9)
+    with mpmath.workdps(40):
+        back = [
+            float(mpmath.betainc(p, q, 0, 1 / (1 + mpmath.exp(-mpmath.mpf(t))), regularized=True))
+            for p, q, t in zip(a[:2], b[:2], ours[0, :2], strict=True)
+        ]
+    np.testing.assert_allclose(back, tail[:2], rtol=1e-10)
+    kernel = mpmath.mpf(30) ** 30 * mpmath.mpf(900) ** 900 / mpmath.mpf(930) ** 930
+    peak = mpmath.log(kernel / mpmath.beta(30, 900))
+    np.testing.assert_allclose(ours[1, 20], float(peak), rtol=1e-13)
