@@ -100,6 +100,7 @@ def tail_of(
 @cython.inline
 @cython.nogil
 def log_of(value: cython.double) -> cython.double:
+    """Return the logarithm; of 0 a number below all others."""
     return log(value) if value > 0.0 else LOWEST
 
 
@@ -132,9 +133,7 @@ def stirling_error(a: cython.double) -> cython.double:
 def log_peak(a: cython.double, b: cython.double) -> cython.double:
     """Return the logarithm of the kernel where it is largest, at x = a / (a + b)."""
     scale: cython.double = 0.5 * (log(a) + log(b) - log(a + b))
-    return scale - HALF_LOG_TWO_PI + (
-        stirling_error(a + b) - stirling_error(a) - stirling_error(b)
-    )
+    return scale - HALF_LOG_TWO_PI + (stirling_error(a + b) - stirling_error(a) - stirling_error(b))
 
 
 @cython.cfunc
