@@ -282,6 +282,8 @@ def rows_of(X: Any, which: NDArray[np.intp]) -> Any:
         return X.iloc[which]
     if isinstance(X, (list, tuple)):
         return [X[at] for at in which]
+    if type(X) is np.ndarray and X.flags.c_contiguous and which.dtype == np.intp:
+        return X.take(which, axis=0)  # the same, and twice as fast
     return X[which]
 
 

@@ -336,6 +336,7 @@ class RefitValues:
     def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
         self._collected = collected
         self._request = Request() if request is None else request
+        self._of: dict[str, tuple[float, ...]] = {}
         done = [at for at in range(len(collected.plan)) if at not in collected.failures]
         self._counted = [not collected.plan.auxiliary(at) for at in done]
         self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
@@ -349,6 +350,11 @@ class RefitValues:
 
     def of(self, name: str) -> tuple[float, ...]:
         """Give the values of one measure; none for a measure that only whole sheets have."""
+        if name not in self._of:
+            self._of[name] = self._values_of(name)
+        return self._of[name]
+
+    def _values_of(self, name: str) -> tuple[float, ...]:
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
