@@ -241,13 +241,18 @@ class Metadata:
     score: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     routing: bool = False
 
-    def applied(self) -> AbstractContextManager[Any]:
-        """Route as the caller's configuration says: a worker does not know it."""
-        if not self.routing:
+    def applied(self, *, checked: bool = False) -> AbstractContextManager[Any]:
+        """Route as the caller's configuration says; leave out what was `checked` for all refits."""
+        config = {}
+        if self.routing:
+            config["enable_metadata_routing"] = True  # a worker does not know the caller's
+        if checked:
+            config |= {"assume_finite": True, "skip_parameter_validation": True}
+        if not config:
             return nullcontext()
         from sklearn import config_context
 
-        return config_context(enable_metadata_routing=True)  # type: ignore[no-any-return]
+        return config_context(**config)  # type: ignore[no-any-return]
 
     @property
     def arrays(self) -> list[Any]:

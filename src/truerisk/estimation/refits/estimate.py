@@ -205,7 +205,8 @@ def estimate(
     random_state
         Seed; drawn, and told in `settings`, when not given.
     n_jobs
-        Refits at a time; −1 takes all processors.  The result does not depend on it.
+        Refits at a time; −1 takes all processors.  The result does not depend on it.  Other
+        processes start only if the first refits show that there is enough to do.
     allow_failed
         Whether refits in which the model fails may be left out; they are named in `notes`.
     resume

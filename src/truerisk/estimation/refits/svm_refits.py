@@ -43,11 +43,11 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
         return None
-    from truerisk.execution.batches import OneThread
+    from truerisk.execution.batches import one_thread
 
     try:
         # As in the refits: a second thread may change the last bit.
-        with OneThread().held():
+        with one_thread():
             form = SolverForm.of(model, X, y)
             start = SVMStart(model, form)
             if not form.has_one_end or not start.solve():

@@ -24,7 +24,7 @@ from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
-from truerisk.learners.refits import refit
+from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
 from truerisk.learners.scoring import Scorer, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
@@ -67,6 +67,7 @@ def collect_votes(
     start = None
     if not scorers and not examples.metadata.fit:
         start = svm_start(model, examples.X, examples.y, plan)
+        shared["checked_once"] = checked_once(model, examples.X)
     outcomes = run_each(
         refit if start is None else svm_refit,
         {**shared, **(start or {})},
@@ -74,6 +75,7 @@ def collect_votes(
         n_jobs=n_jobs,
         checkpoint=checkpoint,
         progress=progress,
+        begin_here=is_of_libraries(model),
     )
     with closing(outcomes):  # the workers end with it, however it ends
         collected = CollectedVotes(
@@ -277,8 +279,11 @@ def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> I
     """Notice a model whose predictions do not depend on what it is trained on.
 
     Where all refits agree, a copy is trained with the classes exchanged: if it predicts the same,
-    training has no effect.  A constant prediction is not suspected.
+    training has no effect.  A constant prediction is not suspected, nor are classes that always
+    learn.
     """
+    if collected.from_one_problem or is_plain(model):
+        return
     examples, called = collected.examples, collected.votes.called
     predicted_by_refits = collected.votes.judged
     predicted = called.max(axis=0)
@@ -331,6 +336,7 @@ class RefitValues:
     def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
         self._collected = collected
         self._request = Request() if request is None else request
+        self._of: dict[str, tuple[float, ...]] = {}
         done = [at for at in range(len(collected.plan)) if at not in collected.failures]
         self._counted = [not collected.plan.auxiliary(at) for at in done]
         self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
@@ -344,6 +350,11 @@ class RefitValues:
 
     def of(self, name: str) -> tuple[float, ...]:
         """Give the values of one measure; none for a measure that only whole sheets have."""
+        if name not in self._of:
+            self._of[name] = self._values_of(name)
+        return self._of[name]
+
+    def _values_of(self, name: str) -> tuple[float, ...]:
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
