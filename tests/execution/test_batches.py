@@ -9,10 +9,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from truerisk.execution.batches import (
     UNDER_WAY,
-    OneThread,
     as_stored,
     hold_this_thread_to_one,
     in_order,
+    one_thread,
     read_only,
     run_batch,
 )
@@ -117,18 +117,17 @@ def threads():
 
 
 def test_a_task_has_one_thread_and_the_caller_has_its_own_again():
-    one_thread = OneThread()
     with threadpool_limits(2, user_api="blas"):
         before = threads()
         for _ in range(2):
-            with one_thread.held():
+            with one_thread():
                 assert threads() == {1}
             assert threads() == before
 
 
 def test_threads_come_back_after_an_error():
     before = threads()
-    with pytest.raises(KeyboardInterrupt), OneThread().held():
+    with pytest.raises(KeyboardInterrupt), one_thread():
         raise KeyboardInterrupt
     assert threads() == before
 

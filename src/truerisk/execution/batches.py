@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -37,25 +38,15 @@ SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its r
 MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
 
 
-class OneThread:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Hold the caller's own process to one thread while a task runs, and give it back afterwards.
 
     To look for the libraries takes longer than a small task; it is done again only after further
     modules have been imported.
     """
-
-    def __init__(self) -> None:
-        self._modules = -1
-        self._controller: Any = None
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Limit the libraries that are loaded by now."""
-        if self._controller is None or self._modules != len(sys.modules):
-            self._controller = _libraries()
-            self._modules = len(sys.modules)
-        with self._controller.limit(limits=1):
-            yield
+    with _libraries(len(sys.modules)).limit(limits=1):
+        yield
 
 
 def hold_this_thread_to_one() -> None:
@@ -64,11 +55,13 @@ def hold_this_thread_to_one() -> None:
     OpenMP keeps its limit for each thread that calls it, so each thread of a worker comes here.
     """
     if getattr(_this_thread, "modules", -1) != len(sys.modules):
-        _libraries().limit(limits=1)
+        _libraries(len(sys.modules)).limit(limits=1)
         _this_thread.modules = len(sys.modules)
 
 
-def _libraries() -> Any:
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:  # noqa: ARG001
+    """Look for the libraries that are loaded with so many modules."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -8,7 +8,7 @@ from typing import Any
 
 from truerisk.checks import check_whole_number, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.execution.batches import OneThread, Result, Task, WorkerDied, as_stored, read_only
+from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, one_thread, read_only
 from truerisk.execution.checkpoint import Checkpoint, Part
 from truerisk.execution.cluster import cluster_in_use
 from truerisk.execution.processes import run_in_processes
@@ -116,7 +116,7 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
 
 
 def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Iterator[Result]:
-    one_thread, seen = OneThread(), read_only(shared)
+    seen = read_only(shared)
     left, done = iter(items), False
     while not done:
         # To limit the threads takes as long as a small task: short tasks share one limit, which is
@@ -124,7 +124,7 @@ def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> 
         results: list[Result] = []
         failure: BaseException | None = None
         began, modules = time.perf_counter(), len(sys.modules)
-        with one_thread.held():
+        with one_thread():
             while time.perf_counter() - began < SHARED_SECONDS and len(sys.modules) == modules:
                 item = next(left, _END)
                 if item is _END:

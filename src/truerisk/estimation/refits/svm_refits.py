@@ -55,11 +55,11 @@ def svm_start(
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
         return None
-    from truerisk.execution.batches import OneThread
+    from truerisk.execution.batches import one_thread
 
     try:
         # As in the refits: a second thread may change the last bit.
-        with OneThread().held():
+        with one_thread():
             form = SolverForm.of(model, X, y) if trained is None else SolverForm.from_(X, *trained)
             start = SVMStart(model, form)
             if trained is not None:

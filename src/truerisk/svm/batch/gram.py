@@ -50,10 +50,15 @@ MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 GROWTHS = 6  # of the tableau, in one try
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
+INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
 EXCESS = 1e-12  # part of Σ|z| that is no excess but rounding
 
-RIDGE = 1e-12  # of the largest K(x, x), added to each: equal examples share α then, in one way
+# Of the largest K(x, x), added to each: equal examples share α then, in one way.  With more of it
+# less depends on rounding; with less of it the solution is nearer to the optimum.
+RIDGE, LARGEST_RIDGE = 1e-12, 1e-10
+RIDGE_OF_GAP = 0.1  # part of the tolerance that the ridge may take
+INDEPENDENT = 1e-7  # of it, squared: who is nearer to the flat of the others is not pivoted on
 PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 
 BLOCK = 64  # examples, as in the kernel
@@ -71,15 +76,22 @@ class Tableau:
     """K, pivoted on the examples of `base`; rows of T are there for those that were added."""
 
     def __init__(
-        self, gram: Array, y: Array, candidates: NDArray[np.int64], *, whole: bool = True
+        self,
+        gram: Array,
+        y: Array,
+        candidates: NDArray[np.int64],
+        *,
+        ridge: float = 0.0,
+        whole: bool = True,
     ) -> None:
         """Pivot on the candidates, but for those that depend on the others."""
         n, scale = len(y), spread(gram)
-        self.gram, self.ridge, self.floor = gram, RIDGE * scale, PIVOT * scale
+        self.gram, self.floor = gram, PIVOT * scale
+        self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
         among = gram[np.ix_(candidates, candidates)]
         among.flat[:: len(candidates) + 1] += self.ridge
         block = empty_block(len(candidates))
-        fill_block(among, np.arange(len(candidates)), block, self.ridge)
+        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
         self.members = candidates[members_of(block)]
         m = len(self.members) + 1
         self.inverse = block.inverse[:m, :m]
@@ -292,6 +304,9 @@ def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
     good = settled & (gap <= batch.tolerance)
     good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
+    # A free example pins the bias down unless it is rounding that keeps it off its bound.
+    edge = INSIDE * (bounds.upper - bounds.lower)
+    good &= ((z - bounds.lower > edge) & (bounds.upper - z > edge)).any(axis=1)
     decisions += bias[:, None]
     return Attempt(decisions, good, sides == 0, work, gap)
 
@@ -381,13 +396,15 @@ def shared(
     rows = gram[train]
     among = np.ascontiguousarray(rows[:, train])
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
-    return Batch(rows, among, padded(among), train, y, tableau_at(among, middle), middle, tolerance)
+    ridge = RIDGE_OF_GAP * tolerance / float(bounds.max() or 1.0)
+    tableau = Tableau(among, y, free_in(middle), ridge=ridge)
+    return Batch(rows, among, padded(among), train, y, tableau, middle, tolerance)
 
 
-def tableau_at(gram: Array, solution: Solution, *, whole: bool = True) -> Tableau:
-    """Pivot on who is free; a tableau needs somebody to see the others from."""
+def free_in(solution: Solution) -> NDArray[np.intp]:
+    """Name who is free; a tableau needs somebody to see the others from."""
     free = np.flatnonzero(solution.free)
-    return Tableau(gram, solution.y, free if len(free) else np.arange(1), whole=whole)
+    return free if len(free) else np.arange(1)
 
 
 class Nearby:
@@ -397,7 +414,8 @@ class Nearby:
     """
 
     def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
-        tableau = tableau_at(gram, solution, whole=False)
+        ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
+        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
         everyone = np.arange(len(gram))
         self.batch = Batch(
             gram, gram, padded(gram), everyone, solution.y, tableau, solution, tolerance
@@ -456,7 +474,8 @@ def with_base(batch: Batch, free: NDArray[np.bool_]) -> Batch:
     base = np.flatnonzero(free.mean(axis=0) > 0.5) if len(free) else np.zeros(0, np.intp)
     if not len(base):
         return batch
-    return replace(batch, tableau=Tableau(batch.among, batch.y, base))
+    tableau = Tableau(batch.among, batch.y, base, ridge=batch.tableau.ridge)
+    return replace(batch, tableau=tableau)
 
 
 def decisions_of(plan: Plan, bounds: Array) -> Array:
