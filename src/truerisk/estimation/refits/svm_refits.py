@@ -180,7 +180,9 @@ class SolverForm:
         """Choose the form by the problem of an SVM that has seen the examples."""
         from truerisk.svm.problems import GramProblem, KernelProblem, SparseProblem
 
-        if isinstance(problem, KernelProblem):
+        if isinstance(problem, KernelProblem) or (
+            isinstance(problem, SparseProblem) and problem.has_long_rows
+        ):
             problem = problem.whole
         if (
             isinstance(problem, SparseProblem)
