@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
+from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
@@ -31,6 +32,7 @@ FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on d
 NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still matter
 MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
+LONG = 100  # entries of a row, on average
 MANY_EXAMPLES = 3000  # from here on a Gram matrix costs more than one SVM needs of it
 GRAM_COPIES = 3  # Gram matrices that fit the memory where one is to be worked on
 
@@ -94,7 +96,21 @@ class SparseProblem(Problem):
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
+        if self.has_long_rows:
+            return self.whole.margins_without(solution, which, workers=workers)
         return margins_without(self.rows, _linear(solution), which, workers=workers)
+
+    @cached_property
+    def has_long_rows(self) -> bool:
+        """Whether a Gram matrix costs less than the rows, where much is done with them."""
+        n, is_sparse = len(self.rows), hasattr(self.X, "tocsr")
+        is_long = is_sparse and n <= MANY_EXAMPLES and len(self.rows.data) >= LONG * n
+        return is_long and _fits(n) and has_one_scale(self.X)
+
+    @cached_property
+    def whole(self) -> "GramProblem":
+        """The same problem on its Gram matrix."""
+        return GramProblem(linear_gram(self.X))
 
     @property
     def radius(self) -> tuple[float, str]:

@@ -61,12 +61,16 @@ def collect_votes(
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Callable[[int, int, int], None] | None = None,
+    trained: Any = None,
 ) -> "CollectedVotes":
-    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes."""
+    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes.
+
+    `trained` is an SVM on all examples, and its problem; see `svm_start`.
+    """
     shared = refit_settings(model, examples, plan, seed) | {"scorers": scorers or {}}
     start = None
     if not scorers and not examples.metadata.fit:
-        start = svm_start(model, examples.X, examples.y, plan)
+        start = svm_start(model, examples.X, examples.y, plan, trained)
         shared["checked_once"] = checked_once(model, examples.X)
     outcomes = run_each(
         refit if start is None else svm_refit,

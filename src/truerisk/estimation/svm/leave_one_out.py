@@ -32,6 +32,7 @@ from truerisk.results import Estimate, Evaluation, Finding
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
+from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
 
@@ -183,9 +184,9 @@ def leave_one_out(
     if twin is None:
         found = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
     else:
-        found = _by_dual(twin, prepared.X, y, sample_weight, workers)
+        found, trained = _by_dual(twin, prepared.X, y, sample_weight, workers)
         if interval == METHOD and sample_weight is None and found.truth.ndim == 1:
-            return _evaluated(found, prepared.notes, options, folds_of=(twin, prepared.X, y))
+            return _evaluated(found, prepared.notes, options, folds_of=(trained, prepared.X, y))
     return _evaluated(found, prepared.notes, options)
 
 
@@ -199,6 +200,9 @@ class _Predictions:
     refits: int
 
 
+_Trained = tuple[MarginClassifier, Problem]  # on all examples, and what it solved
+
+
 def _is_prunable(svm: Any) -> bool:
     """Tell whether an example with α = 0 leaves scikit-learn's SVM as it is."""
     if isinstance(svm, SVC):
@@ -208,7 +212,7 @@ def _is_prunable(svm: Any) -> bool:
 
 def _by_dual(
     svm: MarginClassifier, X: Any, y: Any, sample_weight: ArrayLike | None, workers: int
-) -> _Predictions:
+) -> tuple[_Predictions, _Trained]:
     """Leave out what must be along the exact solutions of a problem of this library."""
     trained = clone(svm)
     problem = trained.train(X, y, sample_weight)
@@ -226,7 +230,8 @@ def _by_dual(
         if targets.is_multilabel
         else targets.labels_of(targets.signs)
     )
-    return _Predictions(truth, targets.labels_of(decision), ties, without.refits)
+    predicted = targets.labels_of(decision)
+    return _Predictions(truth, predicted, ties, without.refits), (trained, problem)
 
 
 def _pruned(
@@ -363,7 +368,7 @@ def _evaluated(
     found: _Predictions,
     notes: tuple[Finding, ...],
     options: dict[str, Any],
-    folds_of: tuple[MarginClassifier, Any, Any] | None = None,
+    folds_of: tuple[_Trained, Any, Any] | None = None,
 ) -> LeaveOneOut:
     truth, predicted, ties = found.truth, found.predicted, found.ties
     is_multilabel = truth.ndim == 2
@@ -392,11 +397,12 @@ def _evaluated(
 
 
 def _varying_as_folds(
-    predicted: NDArray[Any], svm: MarginClassifier, X: Any, y: Any, options: dict[str, Any]
+    predicted: NDArray[Any], trained: _Trained, X: Any, y: Any, options: dict[str, Any]
 ) -> Evaluation | None:
     """Evaluate the predictions, with the variance of repeated folds of the same SVM.
 
-    None where a class has a single example, or a fold cannot be trained.
+    γ is that of all examples, as for the predictions.  None where a class has a single example, or
+    a fold cannot be trained.
     """
     needs_positive = options["measures"] is None
     examples = Examples.of(X, y, pos_label=options["pos_label"], needs_positive=needs_positive)
@@ -408,7 +414,10 @@ def _varying_as_folds(
     plan = repeated_folds(
         examples.codes, min(FOLDS, smallest), REPEATS, np.random.default_rng([seed, 0])
     )
-    collected = collect_votes(svm, examples, plan, seed=seed)
+    svm = clone(trained[0])
+    if isinstance(svm, KernelSVM):
+        svm.set_params(gamma=trained[0].kernel_.gamma)
+    collected = collect_votes(svm, examples, plan, seed=seed, trained=trained)
     if collected.failures:
         return None
     cells = collected.votes.cells(valued_by=np.searchsorted(examples.values, predicted))

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.kernels import rows as kernel
 
+COMMON = 0.05  # of the rows: a column with entries in more of them is multiplied as a dense one
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
@@ -98,4 +100,22 @@ def inner_products(rows: Rows, first: int, *, workers: int = 1) -> Array:
             list(pool.map(fill, range(workers)))
     own = products[:, first:]
     own += np.tril(own, -1).T
+    return products
+
+
+def products_of(X: Any) -> Array:
+    """Return x·x′ of all rows of a sparse matrix, its common columns taken for dense ones.
+
+    A column costs the square of its entries in a sparse product, n² in a dense one, which is many
+    times faster per multiplication.
+    """
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(X, dtype=np.float64)
+    n = matrix.shape[0]
+    common = np.bincount(matrix.indices, minlength=matrix.shape[1]) > COMMON * n
+    dense = matrix[:, common].toarray()
+    products: Array = dense @ dense.T
+    rare = matrix[:, ~common]
+    products += (rare @ rare.T).toarray()
     return products
