@@ -33,6 +33,7 @@ from truerisk.tallies.ranking import (
     breakeven_of,
     precision_spread,
     refuse_nan,
+    sum_of_products,
 )
 
 
@@ -321,7 +322,7 @@ def _rough_auc(buckets: Buckets) -> float:
     """AUC with all scores of a bucket taken as tied: the value to centre placements at."""
     inside = np.diff(buckets.starts).reshape(-1, 2).astype(np.float64)
     beaten = buckets.above[:, 0] + inside[:, 1] / 2
-    return float(inside[:, 0] @ beaten) / max(buckets.n_positive * buckets.n_negative, 1)
+    return sum_of_products(inside[:, 0], beaten) / max(buckets.n_positive * buckets.n_negative, 1)
 
 
 def _peaks(
