@@ -22,7 +22,13 @@ from truerisk.intervals.class_binomials import confidence_curve, curve_interval
 from truerisk.intervals.normal import normal_quantile
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
-from truerisk.tallies.ranking import LEVELS, RECALL_SLACK, Ranking, interpolated_precision
+from truerisk.tallies.ranking import (
+    LEVELS,
+    RECALL_SLACK,
+    Ranking,
+    interpolated_precision,
+    sum_of_products,
+)
 from truerisk.tallies.ranking_weights import partial_limit
 
 PART_OF_SHARE, PART_OF_ELEVEN = 1 / 4, 1 / 3  # of the variance of a share of P: V is no less
@@ -231,9 +237,9 @@ def partial_auc_ends(value: float, ranking: Ranking, level: float, limit: float)
         (ranking.n_positive, positives, np.maximum(limit - above, 0.0)),
         (ranking.n_negative, negatives, np.where(inside, np.maximum(at_limit - recall, 0.0), 0.0)),
     ):
-        mean = float(count @ moved) / of
+        mean = sum_of_products(count, moved) / of
         units = of * ranking.effective_n / (ranking.n_positive + ranking.n_negative)
-        variance += float(count @ (moved - mean) ** 2) / of / max(units, 1.0)
+        variance += sum_of_products(count, (moved - mean) ** 2) / of / max(units, 1.0)
     rows = units_of(ranking)
     variance /= (2 * limit - limit**2) ** 2
     units = min(rows[0], max(limit * rows[1], 2.0))

@@ -1,7 +1,7 @@
 """Counting pairs of labels, and bringing scores into order by counting the bits of their keys.
 
 Pairs     table[i, j] = number of rows with first = low₁ + i and second = low₂ + j; a value outside
-          the range is counted apart, so one pass both counts and checks
+          the range is counted apart, so one pass both counts and checks; `look_up` likewise
 Keys      the key of a score is an unsigned integer that grows with it: 2ᵇ⁻¹ plus the bits of a
           positive number, 2ᵇ⁻¹ minus the magnitude of a negative one; 0.0 and −0.0 have one key
 Ranking   the measures of n scores, exactly, in time linear in n: rows are counted by the upper 16
@@ -149,6 +149,41 @@ def count_ones(first: cython.const[Signed][::1], second: cython.const[Signed][::
             ones_both += c
             start = stop
     return ones_first, ones_second, ones_both, bits
+
+
+def look_up(
+    values: cython.const[Integer][::1],
+    lowest: cython.longlong,
+    table: cython.const[cython.int][::1],
+    entries: cython.int[::1],
+):
+    """Write the entry of the table at each value less `lowest`; return whether any lies outside.
+
+    Two entries lie on a line, and a processor takes several values of a line at a time.
+    """
+    first: cython.int
+    step: cython.int
+    at: cython.longlong
+    bits: cython.longlong = 0
+    outside: cython.longlong = 0
+    size: cython.longlong = table.shape[0]
+    with cython.nogil:
+        if size == 2:
+            first = table[0]
+            step = table[1] - first
+            for row in range(values.shape[0]):
+                at = cython.cast(cython.longlong, values[row]) - lowest
+                bits |= at
+                entries[row] = first + step * cython.cast(cython.int, at)
+            outside = bits & -2
+        else:
+            for row in range(values.shape[0]):
+                at = cython.cast(cython.longlong, values[row]) - lowest
+                if 0 <= at < size:
+                    entries[row] = table[at]
+                else:
+                    outside += 1
+    return outside != 0
 
 
 # --- keys
