@@ -342,8 +342,17 @@ class RefitValues:
             return values
         return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
 
-    def of(self, name: str) -> tuple[float, ...]:
-        """Give the values of one measure; none for a measure that only whole sheets have."""
+    def of(self, name: str, label: str | None = None) -> tuple[float, ...]:
+        """Give the values of one measure; none for a measure that only whole sheets have.
+
+        With a label, of that class against the rest; rankings and losses have none of them.
+        """
+        if label is not None:
+            at = self._collected.examples.labels.index(label)
+            found = value_of_tables(name, self._tables, at)
+            return (
+                () if found is None else tuple(np.broadcast_to(found, len(self._tables)).tolist())
+            )
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
