@@ -149,7 +149,8 @@ def estimate(
     interval more than 1.25 times as long, a note says so, and `interval` holds the parts.  It
     speaks of *this model*, the one that is trained on all the examples.  The rule was found by
     simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.
-    With one repetition u and s² are unknown, and the interval takes the examples as independent.
+    With one repetition u and s² are unknown: the interval holds that of independent examples and
+    the corrected t over the folds.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def estimate(
         variants = corrections(collected.correction, whole, request.level)
         estimates = corrected(estimates, variants.pop(CHIEF[resampling.name]))
     by_class = {
-        label: {name: votes.finished(one, DEFAULT) for name, one in each.items()}
+        label: {name: votes.finished(one, DEFAULT, label) for name, one in each.items()}
         for label, each in found.by_class.items()
     }
     trained_on = resampling.name == "training_error"

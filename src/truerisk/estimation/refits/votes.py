@@ -340,7 +340,7 @@ class RefitValues:
     def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
         self._collected = collected
         self._request = Request() if request is None else request
-        self._of: dict[str, tuple[float, ...]] = {}
+        self._of: dict[tuple[str, str | None], tuple[float, ...]] = {}
         done = [at for at in range(len(collected.plan)) if at not in collected.failures]
         self._counted = [not collected.plan.auxiliary(at) for at in done]
         self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
@@ -352,13 +352,22 @@ class RefitValues:
             return values
         return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
 
-    def of(self, name: str) -> tuple[float, ...]:
-        """Give the values of one measure; none for a measure that only whole sheets have."""
-        if name not in self._of:
-            self._of[name] = self._values_of(name)
-        return self._of[name]
+    def of(self, name: str, label: str | None = None) -> tuple[float, ...]:
+        """Give the values of one measure; none for a measure that only whole sheets have.
 
-    def _values_of(self, name: str) -> tuple[float, ...]:
+        With a label, of that class against the rest; rankings and losses have none of them.
+        """
+        if (name, label) not in self._of:
+            self._of[name, label] = self._values_of(name, label)
+        return self._of[name, label]
+
+    def _values_of(self, name: str, label: str | None) -> tuple[float, ...]:
+        if label is not None:
+            at = self._collected.examples.labels.index(label)
+            values = value_of_tables(name, self._tables, at)
+            return (
+                () if values is None else tuple(np.broadcast_to(values, len(self._tables)).tolist())
+            )
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
