@@ -37,6 +37,12 @@ def _trained_by_shah(settings: JiangSettings) -> Reproduction:
     return shah_shanian_trained.reproduce(settings)
 
 
+def _xi_alpha_refined(settings: Settings) -> Reproduction:
+    from studies.reproduction import xi_alpha_refined
+
+    return xi_alpha_refined.reproduce(settings)
+
+
 @dataclass(frozen=True)
 class Simulation:
     """An experiment with parameters of its own; `uses` are those that matter to it."""
@@ -54,6 +60,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         for name in ("joachims-table1", "joachims-table2", "joachims-table3")
     },
     "joachims-figures4-6": _figures_of_joachims,
+    "xi-alpha-refined": _xi_alpha_refined,
 }
 # From data that are drawn, or from tables, which are not part of this package.
 SIMULATIONS: dict[str, Simulation] = {
