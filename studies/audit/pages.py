@@ -99,7 +99,8 @@ STUDIES = {
         PREDICTIONS,
         "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
         "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial areas "
-        "and areas of pairs of classes.",
+        "and areas of pairs of classes; the bootstrap within the classes, where the "
+        "examples are drawn class by class.",
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
