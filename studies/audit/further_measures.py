@@ -1,4 +1,4 @@
-"""Coverage of intervals at another prior, of weighted κ, partial areas, and averages of rankings.
+"""Coverage at another prior, of weighted κ, partial areas, averages of rankings, class by class.
 
 One form of each was tried, and the problems were drawn after it was written; but the breakeven
 point at a prior had a second one, after .86 on these, and averages of average precisions had theirs
@@ -20,6 +20,7 @@ from studies.audit.holdout import MANY, Measured, Problem, measure_problem
 from truerisk.aliases import Array
 from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.averages import value_of_tables
+from truerisk.measures.registry import STRATIFIED_INTERVALS
 from truerisk.results import Evaluation
 
 SAMPLES = 400
@@ -33,6 +34,13 @@ OF_TWO = (
 OF_SEVERAL = (
     "accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa", "precision_macro",
     "recall_macro", "f1_macro", "precision_weighted", "f1_weighted",
+)  # fmt: skip
+BY_CLASS_OF_TWO = (
+    "matthews_correlation", "cohen_kappa", "gmean", "f2", "youden", "balanced_accuracy",
+)  # fmt: skip
+BY_CLASS_OF_SEVERAL = (
+    "matthews_correlation", "cohen_kappa", "balanced_accuracy", "precision_macro", "recall_macro",
+    "f1_macro", "precision_weighted", "f1_weighted",
 )  # fmt: skip
 KAPPAS = ("linear_kappa", "quadratic_kappa")
 RANKINGS = ("average_precision", "best_f1", "breakeven_point", "roc_auc")
@@ -82,6 +90,11 @@ class Tables:
         wrong = (1 - self.accuracy) * near / near.sum(axis=1, keepdims=True)
         return np.asarray(wrong + self.accuracy * np.eye(self.classes))
 
+    @property
+    def shares(self) -> Array:
+        """The shares of the classes among the examples."""
+        return self._shares(self.share)
+
     def _shares(self, first: float) -> Array:
         others = np.full(self.classes, (1 - first) / (self.classes - 1))
         others[0] = first
@@ -89,7 +102,7 @@ class Tables:
 
     def intervals(self, n: int, level: float, rng: np.random.Generator) -> Measured:
         """Draw n rows; give measure and target, the truth and the interval."""
-        drawn = rng.multinomial(n, (self._shares(self.share)[:, None] * self.rows).ravel())
+        drawn = rng.multinomial(n, (self.shares[:, None] * self.rows).ravel())
         table = drawn.reshape(self.classes, self.classes)
         if (table.sum(axis=1) == 0).any():
             return
@@ -102,6 +115,40 @@ class Tables:
             table, labels=labels, pos_label="0" if self.classes == 2 else None,
             measures=names, prior=prior, level=level, random_state=0,
         )  # fmt: skip
+        truth = {name: float(np.asarray(value_of_tables(name, population, 0))) for name in names}
+        yield from _intervals(found, truth)
+
+
+@dataclass(frozen=True)
+class DrawnByClass:
+    """Single labels of K classes, so many examples of each: the shares are no matter of chance."""
+
+    tables: Tables
+    interval: str
+
+    @property
+    def name(self) -> str:
+        """What sets it apart."""
+        return f"{self.tables.name}, drawn class by class, {self.interval}"
+
+    @property
+    def design(self) -> str:
+        """Nothing."""
+        return ""
+
+    def intervals(self, n: int, level: float, rng: np.random.Generator) -> Measured:
+        """Draw the rows of each class; give measure and target, the truth and the interval."""
+        sizes = np.rint(n * self.tables.shares).astype(np.int64)
+        drawn = np.array(
+            [rng.multinomial(*one) for one in zip(sizes, self.tables.rows, strict=True)]
+        )
+        two = self.tables.classes == 2
+        names = BY_CLASS_OF_TWO if two else BY_CLASS_OF_SEVERAL
+        found = evaluate_counts(
+            drawn, labels=tuple(map(str, range(len(sizes)))), pos_label="0" if two else None,
+            measures=names, level=level, cell_interval=self.interval, random_state=0,
+        )  # fmt: skip
+        population = sizes[:, None] * self.tables.rows
         truth = {name: float(np.asarray(value_of_tables(name, population, 0))) for name in names}
         yield from _intervals(found, truth)
 
@@ -231,6 +278,15 @@ def all_problems() -> Iterator[Problem]:
         yield Scores(kind, distance, share, None, areas)
     for classes, distance in ((3, 1.0), (5, 2.0), (8, 0.5), (6, 0.8), (12, 0.3), (10, 1.5)):
         yield Pairs(classes, distance)
+    for interval in STRATIFIED_INTERVALS:
+        for classes, accuracy, share in (
+            (2, 0.8, 0.5),
+            (2, 0.9, 0.2),
+            (2, 0.7, 0.1),
+            (3, 0.8, 0.4),
+            (6, 0.7, 0.3),
+        ):
+            yield DrawnByClass(Tables(classes, accuracy, share), interval)
 
 
 def measure_all(

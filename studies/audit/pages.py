@@ -100,7 +100,8 @@ STUDIES = {
         PREDICTIONS,
         "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
         "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial "
-        "areas, areas of pairs of classes, micro and weighted averages of rankings.",
+        "areas, areas of pairs of classes, micro and weighted averages of rankings; the "
+        "bootstrap within the classes, where the examples are drawn class by class.",
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),

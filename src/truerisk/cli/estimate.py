@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
 RESAMPLING = (
     "cross_validation", "holdout", "subsampling", "five_by_two", "leave_one_out", "time_ordered",
-    "bootstrap", "jackknife", "nested_cross_validation", "conservative_z", "training_error",
+    "bootstrap", "stratified_bootstrap", "jackknife", "nested_cross_validation", "conservative_z",
+    "training_error",
 )  # fmt: skip
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",

@@ -182,6 +182,7 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
         ({"measure": "f1_macro"}, "`measure` must be one of accuracy"),
         ({"replicates": 10}, "`replicates` must lie in"),
         ({"method": "bootstrap"}, "bootstrap adds them up"),
+        ({"method": "stratified_bootstrap"}, "stratified_bootstrap adds them up"),
     ],
     ids=[
         "one model",
@@ -191,6 +192,7 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
         "averages of two classes",
         "replicates",
         "bootstrap",
+        "by class",
     ],
 )
 def test_what_leaves_nothing_to_choose_is_refused(given, said):

@@ -230,9 +230,10 @@ def test_forward_in_time_nothing_is_judged_by_what_came_after():
     assert found.n == 50
 
 
-def test_the_bootstrap_done_by_hand():
-    found = estimate(BAYES, X, TWO, method="bootstrap", repeats=20, random_state=1)
-    plan = plan_of("bootstrap", TWO, repeats=20)
+@pytest.mark.parametrize("method", ["bootstrap", "stratified_bootstrap"])
+def test_the_bootstrap_done_by_hand(method):
+    found = estimate(BAYES, X, TWO, method=method, repeats=20, random_state=1)
+    plan = plan_of(method, TWO, repeats=20)
     losses, optimism = np.full((20, N), np.nan), []
     for at in range(20):
         drawn, _ = plan.train_and_test(at)
@@ -275,6 +276,7 @@ METHODS_OF_MANY_REFITS = {
     "five_by_two": {},
     "time_ordered": {"folds": 4},
     "bootstrap": {"repeats": 10},
+    "stratified_bootstrap": {"repeats": 10},
     "nested_cross_validation": {"folds": 4, "repeats": 2},
 }
 

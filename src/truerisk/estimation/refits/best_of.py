@@ -237,8 +237,8 @@ def best_of(
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
     measure = _chosen_by(measure, measures, scoring)
     sign = better_sign(measure)
-    if method == "bootstrap":
-        raise InputError("`method` must keep the predictions of refits; bootstrap adds them up.")
+    if method in {"bootstrap", "stratified_bootstrap"}:
+        raise InputError(f"`method` must keep the predictions of refits; {method} adds them up.")
     if random_state is None:
         random_state = int(np.random.default_rng().integers(2**32 - 1))
     if not hasattr(cv, "__len__") and isinstance(cv, Iterable):

@@ -96,7 +96,11 @@ class LearnerEvaluation(Evaluation):
         return super().__getitem__(self.settings.get("scoring", {}).get(measure, measure))
 
 
-CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
+CHIEF = {
+    "bootstrap": "bootstrap_632plus",
+    "stratified_bootstrap": "bootstrap_632plus",
+    "jackknife": "jackknife",
+}
 
 
 def estimate(
@@ -173,8 +177,9 @@ def estimate(
     method
         `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
         (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
-        time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
-        repeats=10), `conservative_z` (repeats=15) or `training_error`.
+        time), `bootstrap` (repeats=200), `stratified_bootstrap` (the same within each class),
+        `jackknife`, `nested_cross_validation` (folds=10, repeats=10), `conservative_z` (repeats=15)
+        or `training_error`.
     interval
         `variance_components` (`corrected_t` for `subsampling`) unless given; or `agreement` (the
         same without s², exact binomial), `corrected_t` (Nadeau and Bengio; speaks of the learner),

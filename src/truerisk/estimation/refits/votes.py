@@ -362,25 +362,22 @@ class RefitValues:
         return self._of[name, label]
 
     def _values_of(self, name: str, label: str | None) -> tuple[float, ...]:
-        if label is not None:
-            at = self._collected.examples.labels.index(label)
-            values = value_of_tables(name, self._tables, at)
-            return (
-                () if values is None else tuple(np.broadcast_to(values, len(self._tables)).tolist())
-            )
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
         if name == "cost":
             return self._of_costs()
-        found = value_of_tables(name, self._tables, self._positive, self._over)
-        if found is not None:
-            return tuple(np.broadcast_to(found, len(self._tables)).tolist())
+        positive, over = self._positive, self._over
+        if label is not None:
+            positive, over = self._collected.examples.labels.index(label), None
+        values = value_of_tables(name, self._tables, positive, over)
+        if values is not None:
+            return tuple(np.broadcast_to(values, len(self._tables)).tolist())
         base, average = base_and_average(name)
         needs = find_measure(base).needs
-        if needs == "ranking" and average in {"macro", "weighted"}:
+        if label is None and needs == "ranking" and average in {"macro", "weighted"}:
             return self._of_class_rankings(name)
-        if average or needs not in {"ranking", "probabilities"}:
+        if label is not None or average or needs not in {"ranking", "probabilities"}:
             return ()
         return (self._of_rankings if needs == "ranking" else self._of_losses).get(base, ())
 

@@ -265,10 +265,9 @@ def design_of(settings: Mapping[str, Any]) -> str:
 
 
 def svm_uses(evaluation: Any) -> Iterator[Use]:
-    """Look up what was measured of intervals without refits, of ξα by its ρ or the span."""
+    """Look up what was measured of intervals without refits, of ξα by its ρ or refined."""
     settings = evaluation.settings
-    refined = settings.get("refine") == "span"
-    rho = "span" if refined else f"ρ = {settings.get('rho', math.nan):g}"
+    rho = settings.get("refine") or f"ρ = {settings.get('rho', math.nan):g}"
     for interval, estimate in with_intervals(all_estimates(evaluation)):
         measured, of_xi_alpha = None, interval.method.startswith("xi_alpha")
         design = rho if of_xi_alpha else LEFT_OUT
