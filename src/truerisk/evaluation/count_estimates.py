@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -391,7 +391,7 @@ class CountEstimates:
             level=self.request.level,
             method=self.request.cell_interval,
             replicates=self.request.replicates,
-            rng=generator_for(measure.name, self.request),
+            rng=partial(generator_for, measure.name, self.request),
         )
         if self._tables is not None:
             tables = self._tables @ sample.design

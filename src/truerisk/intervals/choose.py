@@ -166,7 +166,7 @@ class Question:
     level: float
     method: str
     replicates: int
-    rng: np.random.Generator
+    rng: Callable[[], np.random.Generator]
 
 
 def cell_interval(question: Question) -> Interval:
@@ -320,7 +320,7 @@ def bootstrap(question: Question) -> Interval | None:
     if not question.sample.standard_error(gradient) > 0:
         return None
     size = replicates_for(question.level, least=question.replicates)
-    values = question.function(question.sample.draw(size, question.rng))
+    values = question.function(question.sample.draw(size, question.rng()))
     acceleration = question.sample.acceleration(gradient)
     return _of_replicates(question, values, question.method, acceleration)
 
@@ -338,7 +338,7 @@ def stratified_bootstrap(question: Question) -> Interval | None:
 def posterior(question: Question) -> Interval | None:
     """Take the quantiles of the posterior of the cells under the prior that smoothing adds."""
     size = replicates_for(question.level, least=question.replicates)
-    values = question.function(question.sample.draw_posterior(size, question.rng))
+    values = question.function(question.sample.draw_posterior(size, question.rng()))
     interval = _of_replicates(question, values, "percentile", 0.0)
     return None if interval is None else replace(interval, method="dirichlet")
 
