@@ -182,7 +182,7 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     solutions = form.solve(counts, start.starts)
     induced = time.perf_counter()
     # Where a class is missing there is no support vector, and so none within its bounds.
-    if any(one.gap > form.svm.tol or not one.stable for one in solutions):
+    if any(not one.is_within(form.svm.tol) or not one.stable for one in solutions):
         return None
     decision = form.decision_of(solutions, test)
     labels = targets.labels_of(decision.T)
