@@ -103,21 +103,23 @@ def problem():
 
 def test_one_step_by_hand():
     # g = −1 at α = 0 with curvature |x|² + ρ = 4.5, then α = 1/4.5 and s = α
-    alpha, weights, _, (remaining, balance, highest, lowest, changes) = one_sweep(
+    alpha, weights, _, (remaining, balance, highest, lowest, changes, gap) = one_sweep(
         np.array([[2.0]]), np.ones(1), np.ones(1), np.zeros(1), penalty=0.5
     )
     assert alpha[0] == pytest.approx(1 / 4.5)
     assert weights[0] == pytest.approx(2 / 4.5)
     assert balance == pytest.approx(1 / 4.5)
     assert (remaining, highest, lowest, changes) == (1, -1.0, -1.0, 1)
+    assert gap == pytest.approx(1.0)  # U·ξ + α·g = 1·1 + 0
 
 
 def test_the_bias_and_the_balance_enter_the_gradient():
     # g = y(b + ρs) − 1 = 0.3 + 2·0.25 − 1 before the only step
-    *_, (_, _, highest, _, _) = one_sweep(
+    *_, (_, _, highest, _, _, gap) = one_sweep(
         np.zeros((1, 1)), np.ones(1), np.ones(1), np.full(1, 0.25), bias=0.3, penalty=2.0
     )
     assert highest == pytest.approx(-0.2)
+    assert gap == pytest.approx(0.15)  # U·ξ + α·g = 1·.2 − .25·.2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -127,7 +129,7 @@ def test_no_sweep_raises_the_lagrangian_or_leaves_the_box(seed):
     upper = rng.choice([0.0, 0.5, 3.0], 8)
     before = upper * rng.choice([0.0, 0.5, 1.0], 8)
     terms = {"bias": rng.standard_normal(), "penalty": 0.3}
-    after, weights, _, (_, balance, _, _, _) = one_sweep(X, y, upper, before, **terms)
+    after, weights, _, (_, balance, *_) = one_sweep(X, y, upper, before, **terms)
     assert np.all((after >= 0.0) & (after <= upper))
     assert lagrangian(X, y, after, **terms) <= lagrangian(X, y, before, **terms) + 1e-12
     np.testing.assert_allclose(weights, (y * after) @ X, atol=1e-12)

@@ -272,11 +272,13 @@ def sweep(
     """Minimise over each α of `order` in turn, in place, with w always true to α.
 
     Returns how many examples remain (the first ones of `order` then), s, the largest and the
-    smallest projected gradient, and how many α came to a bound or left it.  An example at a bound
-    is dropped when its gradient holds it there by more than `drop_beyond`.
+    smallest projected gradient, how many α came to a bound or left it, and what the examples added
+    to the duality gap when their turn came.  An example at a bound is dropped when its gradient
+    holds it there by more than `drop_beyond`; such adds nothing to the gap.
     """
     highest: cython.double = -INFINITY
     lowest: cython.double = INFINITY
+    gap: cython.double = 0.0
     remaining: cython.Py_ssize_t = 0
     changes: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
@@ -316,6 +318,7 @@ def sweep(
             lowest = min(lowest, projected)
             if abs(projected) <= SMALLEST_STEP:
                 continue
+            gap += gradient * (old if gradient > 0.0 else old - most)
             new = min(max(old - gradient / curvature[i], 0.0), most)
             was_free = 0.0 < old < most
             is_free = 0.0 < new < most
@@ -325,7 +328,7 @@ def sweep(
             step = y[i] * (new - old)
             balance += step
             add(data, indices, first, end, step, weights)
-    return remaining, balance, highest, lowest, changes
+    return remaining, balance, highest, lowest, changes, gap
 
 
 def measure(

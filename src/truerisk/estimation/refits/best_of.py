@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
@@ -35,24 +35,38 @@ def repeated_choices(
     higher_is_better: bool,
     replicates: int,
     rng: np.random.Generator,
+    kind: Indices | None = None,
 ) -> Array:
     """Repeat a choice on examples drawn with replacement; evaluate it on those not drawn.
 
-    `value` gives the measure of each candidate under each row of weights; the values of the winners
-    are returned where they are defined.
+    `value` gives the measure of each candidate under each row of weights, one weight per example,
+    or per `kind` where examples of one kind count together; the values of the winners are returned
+    where they are defined.
     Source: I. Tsamardinos, E. Greasidou and G. Borboudakis, Machine Learning 107, 2018.
     """
     sign = 1.0 if higher_is_better else -1.0
     values: list[float] = []
     for start in range(0, replicates, AT_A_TIME):
         size = min(AT_A_TIME, replicates - start)
-        drawn = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)])
-        inside = sign * value(drawn.astype(np.float64))
-        outside = value((drawn == 0).astype(np.float64))
+        draws = (rng.integers(n, size=n) for _ in range(size))
+        counts = [_drawn_and_not(draw, n, kind) for draw in draws]
+        inside = sign * value(np.array([drawn for drawn, _ in counts], dtype=np.float64))
+        outside = value(np.array([others for _, others in counts], dtype=np.float64))
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
         values.extend(outside[winner, np.arange(size)].tolist())
     found = np.array(values)
     return np.asarray(found[~np.isnan(found)])
+
+
+def _drawn_and_not(draw: Indices, n: int, kind: Indices | None) -> tuple[Indices, Indices]:
+    """Count how often each example, or each kind, was drawn, and how many of it were not."""
+    if kind is None:
+        drawn = np.bincount(draw, minlength=n)
+        return drawn, np.asarray(drawn == 0, dtype=np.intp)
+    left = np.ones(n, dtype=bool)
+    left[draw] = False
+    kinds = int(kind.max()) + 1
+    return np.bincount(kind[draw], minlength=kinds), np.bincount(kind[left], minlength=kinds)
 
 
 def estimate_of_choices(
