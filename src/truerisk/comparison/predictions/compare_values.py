@@ -126,8 +126,12 @@ def compare_held(
     notes: tuple[str, ...] = (),
     source: dict[str, Any] | None = None,
     by: Mapping[str, NDArray[Any]] | None = None,
+    choose: bool = True,
 ) -> Comparisons:
-    """Compare models whose values are checked, and stand in one order; slices `by` columns."""
+    """Compare models whose values are checked, and stand in one order.
+
+    `by` has columns to slice by; `choose` says whether to assess the choice of the best.
+    """
     names = tuple(held)
     evaluations = {name: evaluation_of_values(one, request) for name, one in held.items()}
     measure = held[names[0]].measure
@@ -162,7 +166,7 @@ def compare_held(
         beside=beside,
         tables=tuple(tables),
         omnibus=cochran_q(_matrix(held)) if tables and len(names) > 2 else None,
-        best=_chosen(held, evaluations, pairs, request),
+        best=_chosen(held, evaluations, pairs, request) if choose else None,
         notes=(*notes, *dict.fromkeys(note for one in evaluations.values() for note in one.notes)),
         settings=_settings(held, request, region),
         source=source or {},
@@ -173,7 +177,7 @@ def compare_held(
 
     def of_rows(rows: Indices) -> Comparisons:
         parts = {name: one.taken(rows) for name, one in held.items()}
-        return compare_held(parts, request, region=region)
+        return compare_held(parts, request, region=region, choose=False)
 
     first = held[names[0]]
     sliced_rows = sliced(by, counts=np.ones(first.n, bool), group=first.groups)
