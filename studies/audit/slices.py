@@ -3,9 +3,10 @@
 Each cell draws data sets with slices of stated sizes from one population, in `size` cells the same
 in every slice, in `power` cells worse in one of them, and evaluates them with `by=`.  Of two models
 that are equally good, or of which the second is worse in one slice, `tr.compare` says where they
-differ.
+differ; likewise of answers without labels.
 """
 
+import math
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -124,6 +125,48 @@ def two_models(design: Design, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def answers(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw answers that are right three times in four."""
+    place = _places(design)
+    group = _groups(design, place, rng)
+    chance = rng.random(len(place))
+    if group is not None:  # half of the answers of a group are the group's own
+        chance = np.where(rng.random(len(place)) < WITHIN, rng.random(len(place))[group], chance)
+    right = chance < 0.75 - design.shift * (place == 0)
+    return {"values": right.astype(int), "groups": group, **_columns(design, place, rng)}
+
+
+def judged(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw scores from 1 to 10 of a judge, most of them high."""
+    place = _places(design)
+    scores = 1 + rng.binomial(9, np.clip(rng.beta(4, 1, len(place)), 0, 1))
+    lower = scores - rng.binomial(4, 0.5, len(place)) * (design.shift * (place == 0) > 0)
+    return {
+        "values": np.maximum(lower, 1),
+        "value_range": (1, 10),
+        **_columns(design, place, rng),
+    }
+
+
+def rarely_right(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw shares of samples that are right, nearly all of them 0."""
+    place = _places(design)
+    chance = np.where(rng.random(len(place)) < 0.08, rng.beta(2, 2, len(place)), 0.0)
+    return {
+        "values": rng.binomial(4, chance) / 4,
+        "value_range": (0, 1),
+        **_columns(design, place, rng),
+    }
+
+
+def two_logs(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw the answers of two models that are right equally often, and mostly together."""
+    first = answers(design, rng)
+    own = rng.random(len(first["values"])) < 0.3
+    second = np.where(own, rng.random(len(own)) < 0.75, first["values"] == 1).astype(int)
+    return {**first, "second": second}
+
+
 def _places(design: Design) -> NDArray[Any]:
     return np.repeat(np.arange(len(design.sizes)), design.sizes)
 
@@ -157,6 +200,15 @@ DESIGNS = (
     Design("five classes, 20 slices of 100", EQUAL, five_classes),
     Design("five classes, 20 slices of 20 to 600", UNEQUAL, five_classes),
     Design("label sets, 20 slices of 100", EQUAL, label_sets),
+    Design("right or wrong, 20 slices of 100", EQUAL, answers),
+    Design("right or wrong, 20 slices of 20 to 600", UNEQUAL, answers),
+    Design("right or wrong, 20 slices of 100, groups in slices", EQUAL, answers, groups="nested"),
+    Design("scores of a judge, 20 slices of 100", EQUAL, judged),
+    Design("scores of a judge, 20 slices of 20 to 600", UNEQUAL, judged),
+    Design("shares that are nearly all 0, 20 slices of 20 to 600", UNEQUAL, rarely_right),
+    Design("right or wrong, two equal models, 20 slices of 100", EQUAL, two_logs),
+    Design("right or wrong, 20 slices of 100, one worse", EQUAL, answers, shift=0.2),
+    Design("scores of a judge, 20 slices of 100, one worse", EQUAL, judged, shift=1.0),
     Design("two classes, 20 slices of 100, one worse", EQUAL, two_classes, shift=1.0),
     Design("two classes, 20 slices of 25, one worse", SMALL, two_classes, shift=1.0),
     Design(
@@ -229,6 +281,7 @@ def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
     if "predictions" in drawn:
         return _of_models(design, drawn)
     plain = not design.weighted and not design.groups
+    plain &= "y_true" in drawn
     found = quick_tests(drawn) if plain else outcomes_of(drawn)
     worse_name = f"slice={WORSE}" if design.shift else ""
     raw = [p_value for _, p_value, _ in found]
@@ -273,8 +326,19 @@ def _of_models(design: Design, drawn: dict[str, Any]) -> dict[str, bool]:
 
 
 def outcomes_of(drawn: dict[str, Any]) -> list[Test]:
-    """Give slice, p-value and difference of every test, as `tr.evaluate` has them."""
-    evaluation = tr.evaluate(**drawn, random_state=0)
+    """Give slice, p-value and difference of every test, as `tr.evaluate` has them.
+
+    Of two models both directions count: a difference is given as a loss.
+    """
+    if "second" in drawn:
+        values, second = drawn.pop("values"), drawn.pop("second")
+        compared = tr.compare_values(values, second, **drawn).slices
+        return [
+            (one.slice, one.comparison.p_value or math.nan, -abs(one.comparison.difference.value))
+            for one in compared
+        ]
+    of_values = "values" in drawn
+    evaluation = (tr.evaluate_values if of_values else tr.evaluate)(**drawn, random_state=0)
     return [
         (name, test.p_value, test.difference.value)
         for name, one in evaluation.slices.items()

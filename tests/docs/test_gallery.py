@@ -14,7 +14,7 @@ PUBLIC = {
     if isinstance(line, ast.ImportFrom)
     for name in line.names
 }
-USED = {"matplotlib", "numpy", "sklearn", "truerisk"}
+USED = {"matplotlib", "mlflow", "numpy", "os", "sklearn", "tempfile", "truerisk", "wandb"}
 named = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 

@@ -1,3 +1,4 @@
+import json
 from itertools import combinations
 
 import numpy as np
@@ -6,8 +7,11 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.intervals.group_jackknife import group_jackknife
-from truerisk.tallies.group_values import ratio_values
+from truerisk.intervals.group_jackknife import difference_spread, group_jackknife
+from truerisk.intervals.multiplicity import holm
+from truerisk.intervals.student import student_cdf
+from truerisk.intervals.two_samples import fisher_mid_p, mover_p_value
+from truerisk.tallies.group_values import effective_groups, ratio_values
 from truerisk.tallies.question_values import pass_at_k
 
 
@@ -159,3 +163,100 @@ def test_files_are_refused_in_words(log, roles, settings, message):
     path = log("a.csv", CSV)
     with pytest.raises(InputError, match=message):
         tr.evaluate_files(path, roles=tr.Roles(**roles), **settings)
+
+
+SUBJECT = np.repeat(["algebra", "law", "physics"], [200, 150, 250])
+RIGHT = (np.random.default_rng(3).random(600) < np.where(SUBJECT == "law", 0.5, 0.8)).astype(int)
+
+
+def test_a_slice_of_answers_is_the_evaluation_of_them_and_fishers_test():
+    evaluation = tr.evaluate_values(RIGHT, by={"subject": SUBJECT})
+    assert list(evaluation.slices) == ["subject=algebra", "subject=law", "subject=physics"]
+    raw = {}
+    for name, one in evaluation.slices.items():
+        inside = name == np.char.add("subject=", SUBJECT)
+        alone = tr.evaluate_values(RIGHT[inside])["accuracy"]
+        assert one["accuracy"] == alone
+        parts = [(int(RIGHT[side].sum()), int(side.sum())) for side in (inside, ~inside)]
+        raw[name] = fisher_mid_p(*parts[0], *parts[1])
+        test = one.tests["accuracy"]
+        assert test.p_value == raw[name]
+        assert test.rest.value == pytest.approx(parts[1][0] / parts[1][1])
+    adjusted = holm(list(raw.values())).tolist()
+    assert [one.tests["accuracy"].adjusted for one in evaluation.slices.values()] == adjusted
+    assert evaluation.slices["subject=law"].tests["accuracy"].finding == "worse"
+    assert any(
+        one.startswith("Sure: accuracy is worse in subject=law") for one in evaluation.verdict
+    )
+    assert any("20 equal slices of values" in one for one in evaluation.notes)
+
+
+def test_a_slice_of_scores_is_tested_by_the_intervals_of_both_sides():
+    scores = 1 + 9 * RIGHT * np.random.default_rng(4).random(600)
+    evaluation = tr.evaluate_values(scores, value_range=(1, 10), by={"subject": SUBJECT})
+    law = evaluation.slices["subject=law"]
+    inside = SUBJECT == "law"
+    both = [tr.evaluate_values(scores[side], value_range=(1, 10)) for side in (inside, ~inside)]
+    a, b = (one["mean_value"] for one in both)
+    test = law.tests["mean_value"]
+    expected = mover_p_value(a.value, a.interval, b.value, b.interval, (150, 450))
+    assert test.p_value == expected
+    assert test.finding == "worse"
+    assert test.difference.interval.high < 0
+    flat = tr.evaluate_values(
+        np.r_[np.zeros(20), np.tile([0.0, 0.0, 0.0, 1.0], 100)],
+        value_range=(0, 1),
+        by={"part": np.repeat(["small", "large"], [20, 400])},
+    )
+    # Twenty zeros are no evidence of a mean of 0, where one value in four is 1.
+    assert flat.slices["part=small"].tests["mean_value"].finding == "no evidence"
+
+
+def test_slices_of_values_in_groups_are_tested_by_the_jackknife():
+    groups = np.arange(600) // 4
+    evaluation = tr.evaluate_values(RIGHT, groups=groups, by={"subject": SUBJECT})
+    inside = SUBJECT == "law"
+    without = [
+        RIGHT[inside & (groups != one)].mean() - RIGHT[~inside & (groups != one)].mean()
+        for one in range(150)
+    ]
+    apart = RIGHT[inside].mean() - RIGHT[~inside].mean()
+    units = min(
+        effective_groups(np.unique(groups[side], return_counts=True)[1].astype(float))
+        for side in (inside, ~inside)
+    )
+    error, degrees = difference_spread(apart, np.array(without), units)
+    test = evaluation.slices["subject=law"].tests["accuracy"]
+    assert test.method == "group_jackknife"
+    assert test.p_value == pytest.approx(2 * student_cdf(degrees, -abs(apart) / error))
+
+
+def test_slices_are_of_questions_not_of_samples():
+    questions = np.repeat(np.arange(200), 3)
+    subject = np.repeat(SUBJECT[::3], 3)
+    evaluation = tr.evaluate_values(RIGHT, questions=questions, by={"subject": subject})
+    assert sum(one.n for one in evaluation.slices.values()) == 200
+    mixed = subject.copy()
+    mixed[0] = "law"
+    with pytest.raises(InputError, match="`by` must hold each question in one slice; 'subject'"):
+        tr.evaluate_values(RIGHT, questions=questions, by={"subject": mixed})
+
+
+def test_a_file_of_values_is_sliced_by_its_columns(tmp_path):
+    rows = [
+        json.dumps({"id": at, "ok": int(right), "doc": {"subject": str(subject)}, "size": at})
+        for at, (right, subject) in enumerate(zip(RIGHT, SUBJECT, strict=True))
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    roles = tr.Roles(correct="ok")
+    result = tr.evaluate_files(path, roles=roles, by=["doc.subject", "size"], by_pairs=True)
+    expected = tr.evaluate_values(RIGHT, by={"doc.subject": SUBJECT})
+    law = "doc.subject=law"
+    assert result.slices[law]["accuracy"] == expected.slices[law]["accuracy"]
+    assert {one.columns for one in result.slices.values()} == {
+        ("doc.subject",),
+        ("size",),
+        ("doc.subject", "size"),
+    }
+    assert law in result.report().html

@@ -54,6 +54,13 @@ def test_a_role_that_is_given_is_not_guessed_for_another():
     assert roles == ResolvedRoles(truth="label", pred="y", guessed=("truth",))
 
 
+def test_what_is_sliced_by_is_no_group_unless_it_is_named():
+    columns = ["truth", "pred", "subject"]
+    assert resolve_roles(columns, Roles()).group == "subject"
+    assert resolve_roles(columns, Roles(by=("subject",))).group is None
+    assert resolve_roles(columns, Roles(by=("subject",), group="subject")).group == "subject"
+
+
 def test_a_role_that_is_not_to_be_used_is_not_guessed():
     roles = resolve_roles(["y_true", "y_pred", "id", "user"], Roles(id="", group=""))
     assert roles == ResolvedRoles(truth="y_true", pred="y_pred", guessed=("truth", "pred"))

@@ -332,10 +332,10 @@ def _of_source(
     files: PredictionFiles, request: Request, progress: Progress | None, *, pairs: bool = False
 ) -> Evaluation:
     if files.roles.of_values:
-        if files.roles.by:
-            raise InputError("`by` must be left out: the rows hold values, and no labels.")
-        held = values_of_predictions(files.read(progress), files.roles, request.pass_at)[0]
-        return evaluation_of_values(held, request, notes=files.notes, source=_source(files))
+        held, _, by = values_of_predictions(files.read(progress), files.roles, request.pass_at)
+        return evaluation_of_values(
+            held, request, notes=files.notes, source=_source(files), by=by, pairs=pairs
+        )
     if files.roles.by:
         predictions = files.read(progress)
         tally = PredictionTally.of_classes(

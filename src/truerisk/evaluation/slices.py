@@ -5,7 +5,7 @@ in groups, by the jackknife over groups, which may have rows in both.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.slicing import columns_of, sliced
+from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.predictions import Predictions, made_predictions
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
@@ -44,6 +44,7 @@ from truerisk.measures.registry import (
 from truerisk.results import Estimate, Evaluation, Finding, Frozen, Interval, Row
 from truerisk.tallies.cells import Cells, ClassCounts, LabelSets, Proportion
 from truerisk.tallies.group_values import area_values, effective_groups, sums_of_groups
+from truerisk.tallies.question_values import QuestionValues
 
 # What is tested unless measures are named: shares and areas, whose size was measured.
 OF_TWO_CLASSES = ("accuracy", "recall", "precision", "roc_auc")
@@ -51,6 +52,10 @@ OF_SEVERAL = ("accuracy",)
 MEASURED = (
     "Measured: of 20 equal slices one or more is called worse in 0 to 3.2 % of simulated data sets "
     "(docs/slices.md)."
+)
+MEASURED_OF_VALUES = (
+    "Measured: of 20 equal slices of values one or more is called worse in 0 to 3.5 % of simulated "
+    "data sets (docs/slices.md)."
 )
 MOVER = "mover"
 FISHER = "fisher_mid_p"
@@ -153,7 +158,30 @@ def with_slices(
     weight = predictions.weight
     counts = np.ones(predictions.n, bool) if weight is None else weight > 0
     parts = list(sliced(columns, counts=counts, group=predictions.group, pairs=pairs))
-    tester = _Tester(predictions, request, whole)
+    return _with_tested(whole, _Tester(predictions, request, whole), parts, tuple(columns))
+
+
+def with_value_slices(
+    whole: Evaluation,
+    held: QuestionValues,
+    by: Mapping[str, NDArray[Any]],
+    *,
+    evaluate: Callable[[QuestionValues], Evaluation],
+    pairs: bool = False,
+) -> Evaluation:
+    """Add the slices by some columns, one entry per question, to an evaluation of its values."""
+    counts = np.ones(held.n, bool)
+    parts = list(sliced(columns_of(by, held.n), counts=counts, group=held.groups, pairs=pairs))
+    return _with_tested(whole, _ValueTester(held, whole, evaluate), parts, tuple(by))
+
+
+def _with_tested(
+    whole: Evaluation,
+    tester: "_Tester | _ValueTester",
+    parts: Sequence[SlicedRows],
+    columns: tuple[str, ...],
+) -> Evaluation:
+    """Evaluate and test every slice, and conclude from all of them."""
     slices: dict[str, Slice] = {}
     for part in parts:
         for at, name in enumerate(part.names):
@@ -161,15 +189,15 @@ def with_slices(
             own = tester.evaluation(inside)
             tests = tester.tests(inside, own)
             slices[name] = Slice(name=name, columns=part.columns, evaluation=own, tests=tests)
-    slices = _adjusted(slices, request.level)
+    slices = _adjusted(slices, whole.level)
     notes = [note for part in parts for note in part.notes]
-    notes.append(Finding(MEASURED, code="slices_measured"))
+    notes.append(Finding(tester.measured, code="slices_measured"))
     return replace(
         whole,
         slices=slices,
-        verdict=(*whole.verdict, *_findings(slices, tester.measures, tuple(columns), request)),
+        verdict=(*whole.verdict, *_findings(slices, tester.measures, columns, whole.level)),
         notes=(*whole.notes, *notes),
-        settings={**whole.settings, "by": tuple(columns)},
+        settings={**whole.settings, "by": columns},
     )
 
 
@@ -180,6 +208,7 @@ class _Tester:
     predictions: Predictions
     request: Request
     whole: Evaluation
+    measured: ClassVar[str] = MEASURED
 
     @cached_property
     def own(self) -> Request:
@@ -424,6 +453,75 @@ class _Tester:
 
 
 @dataclass(frozen=True)
+class _ValueTester:
+    """Evaluates slices of questions that have a value each, and tests them against the rest.
+
+    Right or wrong: Fisher's test.  Scores: the intervals of both sides, on Student's t; these hold
+    for every distribution on the range, hence a slice of few values that are all alike says little.
+    In groups: the jackknife over groups.
+    """
+
+    held: QuestionValues
+    whole: Evaluation
+    evaluate: Callable[[QuestionValues], Evaluation]
+    measured: ClassVar[str] = MEASURED_OF_VALUES
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The one measure that values have."""
+        return (self.held.measure,)
+
+    def evaluation(self, inside: Flags) -> Evaluation:
+        """Estimate the mean of some of the questions."""
+        return self.evaluate(self.held.taken(np.flatnonzero(inside)))
+
+    def tests(self, inside: Flags, own: Evaluation) -> dict[str, SliceTest]:
+        """Test a slice, of which this is the evaluation, against the rest."""
+        held, rest = self.held, ~inside
+        sides = [held.taken(np.flatnonzero(side)) for side in (inside, rest)]
+        if held.groups is not None and len(np.unique(held.groups[rest])) < 2:
+            return {}
+        if not sides[1].n:
+            return {}
+        name, level = held.measure, self.whole.level
+        first, second = own[name], self.evaluate(sides[1])[name]
+        apart = first.value - second.value
+        if held.groups is not None:
+            without, units = self._without_groups(inside)
+            test = _by_groups(second, apart, without, units, level=level, reach=held.width)
+            return {name: test}
+        a, b = first.interval, second.interval
+        if a is None or b is None:
+            return {}
+        ends = mover_difference(first.value, a, second.value, b)
+        method, p_value = (
+            MOVER,
+            mover_p_value(first.value, a, second.value, b, (sides[0].n, sides[1].n)),
+        )
+        if held.is_binary:
+            shares = [(int(one.values.sum()), one.n) for one in sides]
+            method, p_value = FISHER, fisher_mid_p(*shares[0], *shares[1])
+        outcome = _outcome(
+            second, apart, ends, p_value, method=method, level=level, reach=held.width
+        )
+        return {name: outcome}
+
+    def _without_groups(self, inside: Flags) -> tuple[Array, float]:
+        """Give the difference without each group, and how many equal groups it is known by."""
+        groups = np.asarray(self.held.groups)
+        size = int(groups.max()) + 1
+        means, units = [], []
+        for side in (inside, ~inside):
+            sums = np.bincount(groups[side], self.held.values[side], minlength=size)
+            counts = np.bincount(groups[side], minlength=size)
+            left = counts.sum() - counts
+            with np.errstate(invalid="ignore"):
+                means.append((sums.sum() - sums) / np.where(left > 0, left, np.nan))
+            units.append(effective_groups(counts[counts > 0].astype(np.float64)))
+        return np.asarray(means[0] - means[1]), min(units)
+
+
+@dataclass(frozen=True)
 class _Sides:
     """The rows of a slice and all others, and what their groups add up to."""
 
@@ -436,7 +534,13 @@ class _Sides:
 
 
 def _by_groups(
-    rest: Estimate, apart: float, without: Array, units: float, *, level: float
+    rest: Estimate,
+    apart: float,
+    without: Array,
+    units: float,
+    *,
+    level: float,
+    reach: float | None = None,
 ) -> SliceTest:
     """Test by the jackknife over groups, d ± t·se."""
     ends, p_value = (math.nan, math.nan), math.nan
@@ -446,7 +550,7 @@ def _by_groups(
             half = -student_quantile(degrees, (1 - level) / 2) * error
             ends = (apart - half, apart + half)
             p_value = 2 * student_cdf(degrees, -abs(apart) / error) if apart else 1.0
-    return _outcome(rest, apart, ends, p_value, method=METHOD, level=level)
+    return _outcome(rest, apart, ends, p_value, method=METHOD, level=level, reach=reach)
 
 
 def _outcome(
@@ -457,9 +561,11 @@ def _outcome(
     *,
     method: str,
     level: float,
+    reach: float | None = None,
 ) -> SliceTest:
-    low, high = base_measure(rest.measure).measure_range
-    reach = high - low
+    if reach is None:
+        low, high = base_measure(rest.measure).measure_range
+        reach = high - low
     if math.isnan(ends[0]):
         ends = (-reach, reach)
     within = (max(-reach, ends[0]), min(reach, ends[1]))
@@ -510,7 +616,7 @@ def _findings(
     slices: Mapping[str, Slice],
     measures: tuple[str, ...],
     columns: tuple[str, ...],
-    request: Request,
+    level: float,
 ) -> Iterator[Finding]:
     """Say which slices are surely worse than the rest, and which are on the longer list."""
     tests = [(one, measure, test) for one in slices.values() for measure, test in one.tests.items()]
@@ -534,14 +640,14 @@ def _findings(
         f"{spoken_title(measure)} in {one.name}"
         for one, measure, test in tests
         if test.finding == "no evidence"
-        and test.listed <= 1 - request.level
+        and test.listed <= 1 - level
         and (test.difference.value < 0) == base_measure(measure).higher_is_better
     ]
     if likely:
         more = f" and {len(likely) - MAX_NAMED} more" if len(likely) > MAX_NAMED else ""
         text = (
             f"Probably worse, too: {'; '.join(likely[:MAX_NAMED])}{more} (of such a list at most "
-            f"{100 * (1 - request.level):.3g} % are false: Benjamini and Hochberg)."
+            f"{100 * (1 - level):.3g} % are false: Benjamini and Hochberg)."
         )
         yield Finding(text, code="slices_listed")
     if not worse and not likely:

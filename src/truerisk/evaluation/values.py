@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.aliases import Ends
 from truerisk.checks import check_choice, check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.group_estimates import group_notes
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.slicing import columns_of
 from truerisk.inputs.arrays import as_column, code_groups
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.roles import ResolvedRoles
@@ -19,7 +21,7 @@ from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.measures.registry import spoken_title
 from truerisk.results import Estimate, Evaluation, Finding, Interval, number
 from truerisk.tallies.group_values import ratio_values, sums_of_groups
-from truerisk.tallies.question_values import QuestionValues
+from truerisk.tallies.question_values import QuestionValues, columns_of_questions
 
 OF_LABELS = ("pos_label", "betas", "costs", "cell_interval", "average_over", "probabilities",
              "threshold", "reject")  # fmt: skip
@@ -36,6 +38,8 @@ def evaluate_values(
     binomial: str = "clopper_pearson",
     interval: str = "betting",
     random_state: int | None = 0,
+    by: Any = None,
+    by_pairs: bool = False,
 ) -> Evaluation:
     """Estimate the mean of answers that are right or wrong, or have a score in a known range.
 
@@ -72,6 +76,9 @@ def evaluate_values(
         Of scores: "betting" or "empirical_bernstein".
     random_state
         Of the order in which bets are made.
+    by, by_pairs
+        Columns to slice by (the subject, the source), as for `evaluate`: the mean of each slice,
+        and which slices are worse than the rest.  A question is in one slice of each column.
 
     Examples
     --------
@@ -93,7 +100,13 @@ def evaluate_values(
         pass_at=pass_at,
     )
     request = Request.of({"level": level, "binomial": binomial})
-    return evaluation_of_values(held, request, interval=interval, random_state=random_state)
+    sliced = None
+    if by is not None:
+        rows = columns_of(by, len(columns["values"]))
+        sliced = columns_of_questions(rows, columns.get("questions"))
+    return evaluation_of_values(
+        held, request, interval=interval, random_state=random_state, by=sliced, pairs=by_pairs
+    )
 
 
 def evaluation_of_values(
@@ -104,8 +117,10 @@ def evaluation_of_values(
     random_state: int | None = 0,
     notes: tuple[str, ...] = (),
     source: Mapping[str, Any] | None = None,
+    by: Mapping[str, NDArray[Any]] | None = None,
+    pairs: bool = False,
 ) -> Evaluation:
-    """Estimate the mean of values that are checked already."""
+    """Estimate the mean of values that are checked already; `by` has one entry per question."""
     check_choice(interval, BOUNDED_MEANS, "interval")
     check_settings(held, request)
     level, name = request.level, held.measure
@@ -126,7 +141,7 @@ def evaluation_of_values(
         "pass_at": held.pass_at,
         "target": "this model",
     }
-    return Evaluation(
+    evaluation = Evaluation(
         estimates={name: estimate},
         n=held.n,
         level=level,
@@ -137,12 +152,20 @@ def evaluation_of_values(
         settings={key: value for key, value in settings.items() if value is not None},
         source=source or {},
     )
+    if not by:
+        return evaluation
+    from truerisk.evaluation.slices import with_value_slices
+
+    def of_part(part: QuestionValues) -> Evaluation:
+        return evaluation_of_values(part, request, interval=interval, random_state=random_state)
+
+    return with_value_slices(evaluation, held, by, evaluate=of_part, pairs=pairs)
 
 
 def values_of_predictions(
     rows: Predictions, roles: ResolvedRoles, pass_at: int | None = None
-) -> tuple[QuestionValues, Any]:
-    """Take the values out of rows that were read from files; give the ids of the questions, too."""
+) -> tuple[QuestionValues, Any, dict[str, NDArray[Any]]]:
+    """Take the values out of rows of files; give ids and slicing columns of the questions, too."""
     name, value_range = roles.value or roles.correct or "", None
     if roles.correct is not None:
         column = _right_or_wrong(rows, name)
@@ -158,7 +181,7 @@ def values_of_predictions(
         name=name,
     )
     distinct = None if ids is None else np.array(list(dict.fromkeys(ids.tolist())), dtype=object)
-    return held, distinct
+    return held, distinct, columns_of_questions(rows.by, ids)
 
 
 def _right_or_wrong(rows: Predictions, name: str) -> Any:

@@ -135,7 +135,9 @@ def resolve_roles(
     guesses: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
         if getattr(roles, role) is None and role not in unused:
-            guess = _guess(role, usual, [name for name in columns if name not in roles.columns])
+            # Slices are not groups: by the subject of questions one slices, and does not cluster.
+            taken = (*roles.columns, *(roles.by if role == "group" else ()))
+            guess = _guess(role, usual, [name for name in columns if name not in taken])
             if guess is not None:
                 guesses[role] = guess
     settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
@@ -291,6 +293,11 @@ def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tup
         names = [c if isinstance(c, str) else " + ".join(c) for c in candidates]
         raise _ambiguous(role, names)
     return candidates[0] if candidates else None
+
+
+def is_usual(role: str, name: str) -> bool:
+    """Whether a column of this name is taken for a role that nobody gave."""
+    return _plain(name) in USUAL_NAMES[role]
 
 
 def _ambiguous(role: str, names: Sequence[str]) -> InputError:

@@ -1,6 +1,7 @@
 """What each question was worth: right or wrong, or a score in a known range; no labels."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,9 +60,7 @@ class QuestionValues:
                 )
         if questions is None:
             return whole
-        book: dict[Any, int] = {}
-        codes = [book.setdefault(one, len(book)) for one in questions.tolist()]
-        return whole.by_question(np.array(codes, dtype=np.intp), pass_at)
+        return whole.by_question(question_codes(questions), pass_at)
 
     def by_question(self, codes: Indices, pass_at: int | None = None) -> "QuestionValues":
         """Put the samples of each question together; codes are from 0 on."""
@@ -83,6 +82,15 @@ class QuestionValues:
             if (groups[codes] != self.groups).any():
                 raise InputError("`groups` must hold each question in one group; one is in two.")
         return replace(self, values=values, groups=groups, pass_at=pass_at)
+
+    def taken(self, rows: Indices) -> "QuestionValues":
+        """Give some of the questions, their groups numbered from 0."""
+        groups = self.groups
+        if groups is not None:
+            groups = np.unique(groups[rows], return_inverse=True)[1].astype(np.intp)
+        # Whether there are several samples of a question is of all of them.
+        samples = len(rows) if self.samples == self.n else self.samples
+        return replace(self, values=self.values[rows], groups=groups, samples=samples)
 
     @property
     def n(self) -> int:
@@ -108,6 +116,31 @@ class QuestionValues:
     def mean(self) -> float:
         """The mean over the questions; NaN without any."""
         return math.fsum(self.values) / self.n if self.n else math.nan
+
+
+def question_codes(questions: NDArray[Any]) -> Indices:
+    """Give each row the number of its question, in the order in which they first come."""
+    book: dict[Any, int] = {}
+    codes = [book.setdefault(one, len(book)) for one in questions.tolist()]
+    return np.array(codes, dtype=np.intp)
+
+
+def columns_of_questions(
+    columns: Mapping[str, NDArray[Any]], questions: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Give the entry of each question in columns that have one per row; it must be the same."""
+    if questions is None:
+        return dict(columns)
+    codes = question_codes(questions)
+    first = np.unique(codes, return_index=True)[1]
+    for name, column in columns.items():
+        words = column.astype(str)
+        if (words[first][codes] != words).any():
+            raise InputError(
+                f"`by` must hold each question in one slice; {shown(name)} has two values for one "
+                "question."
+            )
+    return {name: column[first] for name, column in columns.items()}
 
 
 def pass_at_k(correct: Array, samples: Array, k: int) -> Array:

@@ -6,6 +6,7 @@ from scipy.stats import ttest_rel
 
 import truerisk as tr
 from truerisk.errors import InputError
+from truerisk.intervals.multiplicity import holm
 
 A = [1] * 60 + [0] * 40
 B = [1] * 55 + [0] * 5 + [1] * 25 + [0] * 15
@@ -117,3 +118,39 @@ def test_questions_that_one_log_lacks_are_refused(logs):
         tr.compare_files([first, second], roles=tr.Roles(correct="ok"))
     result = tr.compare_files([first, second], roles=tr.Roles(correct="ok"), join="inner")
     assert result.n == 90
+
+
+def test_slices_are_compared_by_the_same_test_and_adjusted_together():
+    rng = np.random.default_rng(5)
+    subject = rng.choice(["algebra", "law", "physics"], 600)
+    first = (rng.random(600) < 0.7).astype(int)
+    second = np.where(subject == "law", rng.random(600) < 0.95, first == 1).astype(int)
+    result = tr.compare_values(first, second, names=["a", "b"], by={"subject": subject})
+    alone = {
+        name: tr.compare_values(first[subject == name], second[subject == name], names=["a", "b"])[
+            "accuracy"
+        ]
+        for name in ("algebra", "law", "physics")
+    }
+    assert [one.comparison for one in result.slices] == list(alone.values())
+    adjusted = holm([one.p_value for one in alone.values()])
+    assert [one.adjusted for one in result.slices] == adjusted.tolist()
+    assert [one.finding for one in result.slices] == ["no evidence", "better", "no evidence"]
+    assert any(one.startswith("In subject=law b is better than a") for one in result.verdict)
+    assert "subject=law" in result.report().html
+
+
+def test_logs_are_compared_by_slices_of_questions(tmp_path):
+    rng = np.random.default_rng(6)
+    subject = rng.choice(["algebra", "law"], 300)
+    right = [(rng.random(300) < 0.7).astype(int) for _ in range(2)]
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for at, path in enumerate(paths):
+        order = rng.permutation(300)
+        lines = [f"q{one},{right[at][one]},{subject[one]}" for one in order]
+        path.write_text("\n".join(["id,ok,subject", *lines]), encoding="utf-8")
+    result = tr.compare_files(paths, roles=tr.Roles(correct="ok"), by="subject")
+    expected = tr.compare_values(*right, names=["a", "b"], by={"subject": subject})
+    for one, other in zip(result.slices, expected.slices, strict=True):
+        assert one.comparison.difference == other.comparison.difference
+        assert (one.slice, one.n, one.adjusted) == (other.slice, other.n, other.adjusted)

@@ -1,6 +1,12 @@
+import json
+import os
+import subprocess
+import sys
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -91,6 +97,110 @@ def test_a_folder_is_read_from_s3_as_one_on_this_disk_is(bucket, key, tmp_path):
     assert note == "s3://runs/b: 1 files that hold no predictions left out."
     with pytest.raises(InputError, match=r"s3://runs/c: there is no such file"):
         tr.evaluate_files(bucket("c"))
+
+
+@pytest.fixture
+def google():
+    """Run a server of Google's storage, and put files of predictions into it."""
+    reason = "`make docs` brings gcp-storage-emulator"
+    server_of = pytest.importorskip("gcp_storage_emulator.server", reason=reason).create_server
+    server = server_of("127.0.0.1", 0, in_memory=True, default_bucket="runs")
+    server.start()
+    place = f"127.0.0.1:{server._api._httpd.server_address[1]}"  # noqa: SLF001
+    for key in ("a/p.csv", "b/one.csv", "b/deep/two.csv", "b/_SUCCESS"):
+        uri = f"http://{place}/upload/storage/v1/b/runs/o?uploadType=media&name={quote(key, '')}"
+        urlopen(Request(uri, data=CSV.encode(), method="POST")).close()
+    yield f"gs://anonymous@runs/{{}}?endpoint_override={place}&scheme=http&retry_limit_seconds=5"
+    server.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_files_and_folders_are_read_from_google(google):
+    one = tr.evaluate_files(google.format("a/p.csv"))
+    assert one["recall"].value == 0.5
+    assert one.source["files"][0].path == "gs://runs/a/p.csv"
+    folder = tr.evaluate_files(google.format("b"))
+    assert [file.path for file in folder.source["files"]] == [
+        "gs://runs/b/deep/two.csv",
+        "gs://runs/b/one.csv",
+    ]
+    with pytest.raises(InputError, match=r"gs://runs/a/q\.csv: there is no such file"):
+        tr.evaluate_files(google.format("a/q.csv"))
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The part of a hub of Hugging Face that tells of a data set and gives its files."""
+
+    repository = "/api/datasets/org/runs"
+    files = ("a/p.csv", "b/one.csv", "b/deep/two.csv")
+
+    def do_GET(self):
+        parts = urlsplit(self.path)
+        path = unquote(parts.path)
+        if path.startswith(f"{self.repository}/tree/main"):
+            folder = path.removeprefix(f"{self.repository}/tree/main").strip("/")
+            everything = "recursive=true" in parts.query.lower()
+            self.answer(json.dumps(list(self.entries(folder, everything=everything))).encode())
+        elif path.startswith(self.repository):
+            self.answer(json.dumps({"id": "org/runs", "sha": "0" * 40}).encode())
+        elif path.removeprefix("/datasets/org/runs/resolve/main/") in self.files:
+            self.answer(CSV.encode())
+        else:
+            self.send_error(404)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def entries(self, folder, *, everything):
+        start = f"{folder}/" if folder else ""
+        inside = [file.removeprefix(start) for file in self.files if file.startswith(start)]
+        folders = {file.rpartition("/")[0] for file in inside} - {""}
+        for name in sorted({*inside, *folders}):
+            if everything or "/" not in name:
+                kind = "file" if name in inside else "directory"
+                yield {"type": kind, "path": start + name, "oid": "1" * 40, "size": len(CSV)}
+
+    def answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("ETag", '"1"')
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_files_and_folders_are_read_from_a_hub_of_hugging_face(tmp_path):
+    pytest.importorskip("huggingface_hub", reason="`make docs` brings huggingface_hub")
+    script = (
+        "import sys, truerisk as tr\n"
+        "for key in ('a/p.csv', 'b'):\n"
+        "    evaluation = tr.evaluate_files(f'hf://datasets/org/runs/{key}')\n"
+        "    print(evaluation.n, *(file.path for file in evaluation.source['files']))\n"
+        "try:\n"
+        "    tr.evaluate_files('hf://datasets/org/runs/absent.csv')\n"
+        "except tr.InputError as error:\n"
+        "    print(error)\n"
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        # The package reads its endpoint when it is imported.
+        own = {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_address[1]}"}
+        own |= {"HF_HOME": str(tmp_path), "HF_HUB_DISABLE_TELEMETRY": "1"}
+        ended = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **own},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        server.shutdown()
+    assert ended.stdout.splitlines() == [
+        "4 hf://datasets/org/runs/a/p.csv",
+        "8 hf://datasets/org/runs/b/deep/two.csv hf://datasets/org/runs/b/one.csv",
+        "hf://datasets/org/runs/absent.csv: there is no such file.",
+    ], ended.stderr
 
 
 def test_a_folder_of_any_other_store_is_read_by_fsspec():

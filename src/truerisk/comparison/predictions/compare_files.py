@@ -24,7 +24,7 @@ from truerisk.inputs import PredictionFiles, Predictions, ReadingOptions, Roles,
 from truerisk.inputs.arrays import code_groups
 from truerisk.inputs.files import log_of
 from truerisk.inputs.records.places import local_path, shown_path
-from truerisk.inputs.roles import ROLES
+from truerisk.inputs.roles import ROLES, is_usual
 from truerisk.tallies.cells import MAX_CLASSES
 from truerisk.tallies.question_values import QuestionValues
 
@@ -140,8 +140,6 @@ def compare_files(
     models = read_models(paths, predictions, sliced, options, progress, pass_at=pass_at)
     aligned = AlignedModels.of(models, names=names, join=join, predictions=predictions)
     if models[0].files.roles.of_values:
-        if columns:
-            raise InputError("`by` must be left out of a comparison of values: slices need labels.")
         return _compare_values(aligned, request, region)
     joined = aligned.joined()
     return compare_joined(
@@ -217,7 +215,14 @@ def _compare_values(aligned: AlignedModels, request: Request, region: Region) ->
         for name, model in zip(aligned.names, aligned.models, strict=True)
         if model.values is not None
     }
-    return compare_held(held, request, region=region, notes=aligned.notes, source=aligned.source)
+    return compare_held(
+        held,
+        request,
+        region=region,
+        notes=aligned.notes,
+        source=aligned.source,
+        by=aligned.models[0].rows.by,
+    )
 
 
 def read_models(
@@ -240,7 +245,10 @@ def read_models(
             f"`paths` must name two files or more, one per model; got {len(paths)}. For one file "
             "with one column per model, name the columns: --prediction a --prediction b."
         )
-    own = [roles, *[replace(roles, by=())] * (len(paths) - 1)]
+    further = replace(roles, by=())
+    if roles.group is None and any(is_usual("group", name) for name in roles.by):
+        further = replace(further, group="")  # what one slices by is no group in any of the files
+    own = [roles, *[further] * (len(paths) - 1)]
     models = [
         _read(path, one, options, progress, needs_truth=at == 0)
         for at, (path, one) in enumerate(zip(paths, own, strict=True))
@@ -252,8 +260,8 @@ def _with_values(model: ModelFile, pass_at: int | None) -> ModelFile:
     """Put the rows of each question together, where rows have values and no labels."""
     if not model.files.roles.of_values:
         return model
-    held, ids = values_of_predictions(model.rows, model.files.roles, pass_at)
-    rows = Predictions(None, (), score=held.values, group=held.groups, ids=ids)
+    held, ids, by = values_of_predictions(model.rows, model.files.roles, pass_at)
+    rows = Predictions(None, (), score=held.values, group=held.groups, ids=ids, by=by)
     return replace(model, rows=rows, values=held)
 
 

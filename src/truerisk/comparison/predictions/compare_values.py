@@ -2,14 +2,15 @@
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Ends
+from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
@@ -24,16 +25,18 @@ from truerisk.comparison.predictions.right_answers import (
     cochran_q,
     within_region,
 )
+from truerisk.comparison.predictions.sliced import with_slices_compared
 from truerisk.comparison.spread import Spread, spread_of_groups, without_spread
 from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values
 from truerisk.inputs.arrays import as_column, code_groups
 from truerisk.intervals.group_jackknife import METHOD as BY_GROUPS
 from truerisk.intervals.multiplicity import holm
 from truerisk.results import Comparison, Evaluation
 from truerisk.tallies.group_values import ratio_values, sums_of_groups
-from truerisk.tallies.question_values import QuestionValues
+from truerisk.tallies.question_values import QuestionValues, columns_of_questions
 
 PAIRED_T = "paired_t"
 MAX_DRAWS = 10**8  # questions × replicates
@@ -51,6 +54,7 @@ def compare_values(
     region: Region = None,
     level: float = 0.95,
     random_state: int | None = 0,
+    by: Any = None,
 ) -> Comparisons:
     """Compare models by what their answers to the same questions were worth: every pair.
 
@@ -78,6 +82,9 @@ def compare_values(
         The smallest difference that matters.
     random_state
         Of the correction of the best model.
+    by
+        Columns to slice by, as for `evaluate_values`: where is a model better, where worse?  As for
+        `compare`, the p-values of all slices are adjusted together.
 
     Examples
     --------
@@ -105,7 +112,10 @@ def compare_values(
         for name, values in columns.items()
     }
     request = Request.of({"level": level, "random_state": random_state, "pass_at": pass_at})
-    return compare_held(held, request, region=region)
+    sliced = None
+    if by is not None:
+        sliced = columns_of_questions(columns_of(by, len(models[0])), asked)
+    return compare_held(held, request, region=region, by=sliced)
 
 
 def compare_held(
@@ -115,8 +125,13 @@ def compare_held(
     region: Region = None,
     notes: tuple[str, ...] = (),
     source: dict[str, Any] | None = None,
+    by: Mapping[str, NDArray[Any]] | None = None,
+    choose: bool = True,
 ) -> Comparisons:
-    """Compare models whose values are checked, and stand in one order."""
+    """Compare models whose values are checked, and stand in one order.
+
+    `by` has columns to slice by; `choose` says whether to assess the choice of the best.
+    """
     names = tuple(held)
     evaluations = {name: evaluation_of_values(one, request) for name, one in held.items()}
     measure = held[names[0]].measure
@@ -151,12 +166,22 @@ def compare_held(
         beside=beside,
         tables=tuple(tables),
         omnibus=cochran_q(_matrix(held)) if tables and len(names) > 2 else None,
-        best=_chosen(held, evaluations, pairs, request),
+        best=_chosen(held, evaluations, pairs, request) if choose else None,
         notes=(*notes, *dict.fromkeys(note for one in evaluations.values() for note in one.notes)),
         settings=_settings(held, request, region),
         source=source or {},
     )
-    return replace(result, verdict=tuple(verdict_of(result)))
+    result = replace(result, verdict=tuple(verdict_of(result)))
+    if not by:
+        return result
+
+    def of_rows(rows: Indices) -> Comparisons:
+        parts = {name: one.taken(rows) for name, one in held.items()}
+        return compare_held(parts, request, region=region, choose=False)
+
+    first = held[names[0]]
+    sliced_rows = sliced(by, counts=np.ones(first.n, bool), group=first.groups)
+    return with_slices_compared(result, list(sliced_rows), tuple(by), of_rows)
 
 
 def _matrix(held: dict[str, QuestionValues]) -> Array:

@@ -1,16 +1,17 @@
 """Where is one model better than another, and where worse: comparisons slice by slice."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.aliases import Indices
 from truerisk.comparison.predictions.joined import MANY_CLASSES, JoinedPredictions
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.slicing import columns_of, sliced
+from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.measures.registry import base_measure, spoken_title
 from truerisk.results import Comparison, Conclusion, Finding, Row
@@ -62,13 +63,27 @@ def with_compared_slices(
     own = replace(request, measures=measures, pos_label=positive or request.pos_label)
     if joined.classes is None and len(joined.labels) >= MANY_CLASSES:
         joined = replace(joined, classes=joined.labels)
+
+    def of_rows(rows: Indices) -> "Comparisons":
+        return compare(joined.taken(rows), own)
+
+    return with_slices_compared(result, parts, tuple(columns), of_rows)
+
+
+def with_slices_compared(
+    result: "Comparisons",
+    parts: Sequence[SlicedRows],
+    columns: tuple[str, ...],
+    of_rows: Callable[[Indices], "Comparisons"],
+) -> "Comparisons":
+    """Compare the models in each of these slices, and adjust for their number."""
     found: list[ComparedSlice] = []
     notes: list[str] = [note for part in parts for note in part.notes]
     for part in parts:
         for at, name in enumerate(part.names):
             rows = np.flatnonzero(part.codes == at)
             try:
-                compared = compare(joined.taken(rows), own)
+                compared = of_rows(rows)
             except InputError as error:
                 text = f"{name}: not compared by itself: {error}"
                 notes.append(Finding(text, code="slice_not_compared"))
@@ -85,13 +100,13 @@ def with_compared_slices(
                 )
                 for one in compared.pairs
             ]
-    slices = _adjusted(found, request.level)
+    slices = _adjusted(found, result.level)
     return replace(
         result,
         slices=slices,
         verdict=(*result.verdict, *_findings(result, slices)),
         notes=(*result.notes, *notes),
-        settings={**result.settings, "by": tuple(columns)},
+        settings={**result.settings, "by": columns},
     )
 
 
