@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import truerisk as tr
 from truerisk.errors import InputError
+from truerisk.measures.registry import find_measure
 
 RNG = np.random.default_rng(4)
 TRUTH = np.repeat(["ham", "spam"], [60, 40])
@@ -119,3 +122,58 @@ def test_what_is_no_prior_is_refused(options, words):
 def test_label_sets_have_no_prior():
     with pytest.raises(InputError, match="sets of labels"):
         tr.evaluate([["a"], ["b"]], [["a"], ["a"]], multilabel=True, prior={"a": 0.1})
+
+
+pairs = st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: sum(pair) > 0)
+shares = st.floats(0.01, 0.99)
+
+
+@settings(max_examples=50)
+@given(positive=pairs, negative=pairs, share=shares)
+def test_at_any_prior_values_follow_from_recall_and_specificity(positive, negative, share):
+    (tp, fn), (fp, tn) = positive, negative
+    found = tr.evaluate_counts([[tp, fn], [fp, tn]], prior={"1": share})
+    here = tr.evaluate_counts([[tp, fn], [fp, tn]])
+    recall, specificity = tp / (tp + fn), tn / (fp + tn)
+    called = share * recall + (1 - share) * (1 - specificity)
+    expected = {
+        "recall": recall,
+        "specificity": specificity,
+        "accuracy": share * recall + (1 - share) * specificity,
+        "precision": share * recall / called if called > 0 else np.nan,
+        "balanced_accuracy": (recall + specificity) / 2,
+    }
+    for name, value in expected.items():
+        assert found[name].value == pytest.approx(value, abs=1e-9, nan_ok=True), name
+    for name in ("recall", "specificity", "balanced_accuracy", "youden", "gmean"):
+        assert found[name].value == pytest.approx(here[name].value, abs=1e-9)
+    for one in found.values():
+        low, high = find_measure(one.measure).measure_range
+        assert low <= one.interval.low <= one.interval.high <= high
+        if not np.isnan(one.value):
+            assert one.interval.low - 1e-9 <= one.value <= one.interval.high + 1e-9, one.measure
+
+
+@settings(max_examples=30)
+@given(positive=pairs, negative=pairs)
+def test_the_prior_of_the_file_itself_changes_no_value(positive, negative):
+    (tp, fn), (fp, tn) = positive, negative
+    table = [[tp, fn], [fp, tn]]
+    share = (tp + fn) / (tp + fn + fp + tn)
+    found, here = tr.evaluate_counts(table, prior={"1": share}), tr.evaluate_counts(table)
+    for name, one in found.items():
+        assert one.value == pytest.approx(here[name].value, rel=1e-9, abs=1e-9, nan_ok=True), name
+
+
+@settings(max_examples=30)
+@given(positive=pairs, negative=pairs, one=shares, other=shares)
+def test_precision_rises_with_the_prior(positive, negative, one, other):
+    (tp, fn), (fp, tn) = positive, negative
+    low, high = sorted((one, other))
+    rare, frequent = (
+        tr.evaluate_counts([[tp, fn], [fp, tn]], prior={"1": share}, measures=["precision"])
+        for share in (low, high)
+    )
+    if tp + fp > 0:
+        assert rare["precision"].value <= frequent["precision"].value + 1e-12
+        assert rare["precision"].interval.low <= frequent["precision"].interval.low + 1e-9

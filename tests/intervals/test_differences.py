@@ -121,3 +121,23 @@ def test_slips_are_told():
         difference_interval(0, 0, 1, 2)
     with pytest.raises(InputError, match="`method` must be one of newcombe_hybrid_score"):
         difference_interval(1, 2, 1, 2, method="newcombe")
+
+
+proportions = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@settings(max_examples=60)
+@given(first=proportions, second=proportions, level=st.sampled_from([0.8, 0.95, 0.99]))
+def test_laws_of_miettinen_and_nurminen(first, second, level):
+    def ends(one, other, at=level):
+        found = difference_interval(*one, *other, level=at, method="miettinen_nurminen")
+        return found.low, found.high
+
+    low, high = ends(first, second)
+    assert -1 <= low <= first[0] / first[1] - second[0] / second[1] <= high <= 1
+    assert ends(second, first) == pytest.approx((-high, -low), abs=1e-7)
+    failures = [(n - k, n) for k, n in (first, second)]
+    assert ends(*failures) == pytest.approx((-high, -low), abs=1e-7)
+    wider = ends(first, second, 0.995)
+    assert wider[0] <= low + 1e-9
+    assert high <= wider[1] + 1e-9

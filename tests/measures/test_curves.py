@@ -238,3 +238,23 @@ def test_a_positive_label_is_never_guessed(labels, pos_label, message):
 def test_the_upper_hull_leaves_out_a_dent():
     x, y = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 2.0, 1.0, 3.0])
     assert upper_hull(x, y).tolist() == [0, 1, 3]
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(-5, 5)), min_size=2, max_size=40).filter(
+        lambda rows: 0 < sum(truth for truth, _ in rows) < len(rows)
+    )
+)
+def test_laws_of_the_det_curve(rows):
+    truth, score = (np.array(column) for column in zip(*rows, strict=True))
+    curve = det(truth, score)
+    assert (np.diff(curve.fpr) >= 0).all()
+    assert (np.diff(curve.fnr) <= 0).all()
+    assert (curve.fpr[0], curve.fnr[-1]) == (0.0, 0.0)
+    assert (curve.fnr[0], curve.fpr[-1]) == (1.0, 1.0)
+    stretched = det(truth, np.exp(score))
+    assert stretched.fpr.tolist() == curve.fpr.tolist()
+    assert stretched.fnr.tolist() == curve.fnr.tolist()
+    for fpr, fnr, threshold in zip(curve.fpr, curve.fnr, curve.thresholds, strict=True):
+        assert fpr == pytest.approx(np.mean(score[~truth] >= threshold))
+        assert fnr == pytest.approx(np.mean(score[truth] < threshold))

@@ -300,3 +300,31 @@ def test_a_weighted_kappa_is_estimated_only_if_named_and_compared_too():
     one = difference["linear_kappa"].difference
     assert one.value == pytest.approx(values[1] - values[0], rel=1e-12)
     assert one.interval.width < 1
+
+
+tables_of_four = st.lists(
+    st.lists(st.integers(0, 20), min_size=4, max_size=4), min_size=4, max_size=4
+).map(np.array)
+
+
+@given(tables_of_four, st.sampled_from(["linear_kappa", "quadratic_kappa"]))
+def test_laws_of_weighted_kappa(counts, name):
+    def value(table):
+        return tr.evaluate_counts(table, labels="abcd", measures=[name])[name].value
+
+    counts = counts + np.eye(4, dtype=int)  # every class occurs: places are counted of those
+    one = tr.evaluate_counts(counts, labels="abcd", measures=[name])[name]
+    same = {"nan_ok": True, "rel": 1e-9, "abs": 1e-9}
+    assert value(counts.T) == pytest.approx(one.value, **same)  # truth and prediction exchanged
+    assert value(counts[::-1, ::-1]) == pytest.approx(one.value, **same)  # the order turned round
+    assert value(3 * counts) == pytest.approx(one.value, **same)
+    if not math.isnan(one.value):
+        assert one.interval.low <= one.value <= one.interval.high
+        assert one.interval.low >= -1
+        assert one.interval.high <= 1
+        apart = np.abs(np.subtract.outer(range(4), range(4))) ** (1 + (name == "quadratic_kappa"))
+        chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+        expected = 1 - (apart * counts).sum() / (apart * chance).sum()
+        assert one.value == pytest.approx(expected, abs=1e-9)
+    kept = np.diag(np.diag(counts) + 1)
+    assert value(kept) == pytest.approx(1.0)

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
 import truerisk as tr
 from truerisk.measures import from_scores
@@ -219,3 +220,54 @@ def test_two_columns_have_no_pairs_and_many_rows_say_so():
     found = tr.evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], measures=["roc_auc_ovo"])
     assert np.isnan(found["roc_auc_ovo"].value)
     assert "one column" in found["roc_auc_ovo"].notes[0]
+
+
+scored = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_size=40).filter(
+    lambda rows: 0 < sum(truth for truth, _ in rows) < len(rows)
+)
+
+
+@given(rows=scored, limit=st.sampled_from([0.05, 0.2, 0.5, 0.9, 1.0]))
+def test_laws_of_partial_areas(rows, limit):
+    truth, score = (np.array(column) for column in zip(*rows, strict=True))
+    name = f"partial_auc_{limit}"
+
+    def found(scores):
+        return tr.evaluate(truth, y_score=scores, measures=[name])[name]
+
+    one = found(score)
+    assert one.value == pytest.approx(
+        roc_auc_score(truth, score, max_fpr=limit if limit < 1 else None), abs=1e-9
+    )
+    assert found(np.exp(score / 2.0) - 7).value == pytest.approx(one.value, abs=1e-9)
+    assert 0 <= one.interval.low <= one.value + 1e-12
+    assert one.value - 1e-12 <= one.interval.high <= 1
+    assert found(truth * 1.0).value == pytest.approx(1.0)
+    assert found(np.zeros(len(truth))).value == pytest.approx(0.5)
+
+
+@given(seed=st.integers(0, 10**6), classes=st.integers(3, 5))
+def test_laws_of_areas_of_pairs(seed, classes):
+    rng = np.random.default_rng(seed)
+    truth = np.append(np.arange(classes), rng.integers(0, classes, 30))
+    score = rng.dirichlet(np.ones(classes), len(truth)).round(1) + 0.0
+
+    def found(labels, columns):
+        return tr.evaluate(labels, y_score=columns, measures=["roc_auc_ovo"])["roc_auc_ovo"]
+
+    one = found(truth, score)
+    areas = []
+    for a in range(classes):
+        for b in range(classes):
+            if a != b:
+                own, other = score[truth == a, a], score[truth == b, a]
+                wins = (own[:, None] > other) + 0.5 * (own[:, None] == other)
+                areas.append(wins.mean())
+    assert one.value == pytest.approx(np.mean(areas), abs=1e-9)
+    order = rng.permutation(classes)
+    renamed = found(np.argsort(order)[truth], score[:, order])
+    assert renamed.value == pytest.approx(one.value, abs=1e-9)
+    assert found(truth, np.exp(3 * score)).value == pytest.approx(one.value, abs=1e-9)
+    assert 0 <= one.interval.low <= one.value <= one.interval.high <= 1
+    assume(len(set(truth)) == classes)
+    assert found(truth, np.eye(classes)[truth]).value == pytest.approx(1.0)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import truerisk as tr
 from truerisk.errors import InputError
@@ -52,3 +54,30 @@ def test_with_many_examples_it_is_the_spread_of_the_error_over_samples():
 def test_shapes_that_do_not_belong_together_are_refused():
     with pytest.raises(InputError, match="one row for each"):
         tr.plug_in_interval([[1.0]], [1, -1], [1.0, 0.0], 1.0)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), cost=st.sampled_from([0.1, 1.0, 10.0]))
+def test_laws_of_the_plug_in_variance(seed, cost):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(25, 3))
+    y = np.where(X[:, 0] + rng.normal(size=25) > 0, 1.0, -1.0)
+    theta = rng.normal(size=4)
+
+    def ends(rows, signs, parameters, **options):
+        one = tr.plug_in_interval(rows, signs, parameters, cost, **options)
+        return np.array([one.low, one.high])
+
+    found = ends(X, y, theta)
+    wrong = np.mean(y * (X @ theta[:-1] + theta[-1]) <= 0)
+    assert 0 <= found[0] <= wrong <= found[1] <= 1
+    order = rng.permutation(25)
+    assert ends(X[order], y[order], theta) == pytest.approx(found, abs=1e-8)
+    assert ends(X, -y, -theta) == pytest.approx(found, abs=1e-8)  # the classes exchanged
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turned = np.append(turn.T @ theta[:-1], theta[-1])
+    assert ends(X @ turn, y, turned) == pytest.approx(found, abs=1e-6)  # other axes
+    narrow = ends(X, y, theta, level=0.8)
+    assert found[0] <= narrow[0] <= narrow[1] <= found[1]
+    moved = ends(X, y, theta, value=0.5)
+    assert moved.mean() == pytest.approx(0.5) or (moved[0], moved[1]) == (0.0, 1.0)
