@@ -107,3 +107,25 @@ def test_ranking(uncompiled, suffix, kinds, spread):
     )
     best, gain = np.array([-1.0, np.inf, -1.0]), np.array([-(10**9)])
     both("peaks", low, *groups, np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11))
+
+
+def test_cells_and_buckets_by_hand(uncompiled):
+    # Two runs, three buckets of negatives and positives; the middle bucket is empty.
+    counts = np.array([[1, 0, 0, 0, 2, 1], [0, 2, 0, 0, 1, 0]])
+    starts = np.empty(7, dtype=np.uint32)
+    places, starts = same(compiled.place_cells, uncompiled.place_cells, counts, starts)
+    assert starts.tolist() == [0, 1, 3, 3, 3, 6, 7]
+    assert places.tolist() == [[0, 1, 3, 3, 3, 6], [1, 1, 3, 3, 5, 7]]
+    wide, above, filled = starts.astype(np.int64), np.empty((3, 2), np.int64), np.empty(4, np.int64)
+    assert compiled.stack_buckets(wide, above, filled) == (2, 3, 4)
+    assert uncompiled.stack_buckets(wide, above.copy(), filled.copy()) == (2, 3, 4)
+    assert above.tolist() == [[1, 3], [1, 3], [0, 0]]
+    assert filled[:2].tolist() == [2, 0]
+
+
+def test_rows_outside_are_seen_in_every_block():
+    first = np.zeros(9000, dtype=np.int16)
+    first[8999] = 7
+    table = np.zeros(4, dtype=np.int64)
+    assert compiled.count_pairs(first, first, 0, 0, 2, 2, table) == 1
+    assert table.tolist() == [8999, 0, 0, 0]
