@@ -290,8 +290,9 @@ def _sweep(
         buckets.layout.sweep(
             *buckets.rows_of(group), buckets.above, group, *totals, own, sums, full, thin
         )
-        points = full[: own[FULL_USED]].copy()
-        return own, sums, points, thin[: own[THIN_USED]].copy()
+        # Of more distinct scores than are kept only the highest are; few pages are then touched.
+        used = own[FULL_USED] if own[DISTINCT] <= COMPLETE_UP_TO else TOP
+        return own, sums, full[:used].copy(), thin[: own[THIN_USED]].copy()
 
     each_sums = []
     every: list[NDArray[np.uint64]] = []
