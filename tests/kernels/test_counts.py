@@ -120,3 +120,25 @@ def test_values_are_looked_up_in_a_table(uncompiled, kind, table):
     for strange in (2, 3 + len(table), 100):
         values[-1] = strange
         assert compiled.look_up(values, 3, entries, np.zeros(60, dtype=np.int32))
+
+
+def test_cells_and_buckets_by_hand(uncompiled):
+    # Two runs, three buckets of negatives and positives; the middle bucket is empty.
+    counts = np.array([[1, 0, 0, 0, 2, 1], [0, 2, 0, 0, 1, 0]])
+    starts = np.empty(7, dtype=np.uint32)
+    places, starts = same(compiled.place_cells, uncompiled.place_cells, counts, starts)
+    assert starts.tolist() == [0, 1, 3, 3, 3, 6, 7]
+    assert places.tolist() == [[0, 1, 3, 3, 3, 6], [1, 1, 3, 3, 5, 7]]
+    wide, above, filled = starts.astype(np.int64), np.empty((3, 2), np.int64), np.empty(4, np.int64)
+    assert compiled.stack_buckets(wide, above, filled) == (2, 3, 4)
+    assert uncompiled.stack_buckets(wide, above.copy(), filled.copy()) == (2, 3, 4)
+    assert above.tolist() == [[1, 3], [1, 3], [0, 0]]
+    assert filled[:2].tolist() == [2, 0]
+
+
+def test_rows_outside_are_seen_in_every_block():
+    first = np.zeros(9000, dtype=np.int16)
+    first[8999] = 7
+    table = np.zeros(4, dtype=np.int64)
+    assert compiled.count_pairs(first, first, 0, 0, 2, 2, table) == 1
+    assert table.tolist() == [8999, 0, 0, 0]

@@ -287,6 +287,51 @@ def count_wide(
             start += n
 
 
+def place_cells(counts: cython.longlong[:, ::1], starts: cython.uint[::1]):
+    """Replace the counts of (run, cell) by where its rows begin; write where each cell does.
+
+    The rows of a cell stand run by run.
+    """
+    run: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    before: cython.longlong = 0
+    here: cython.longlong
+    with cython.nogil:
+        for cell in range(counts.shape[1]):
+            starts[cell] = before
+            for run in range(counts.shape[0]):
+                here = counts[run, cell]
+                counts[run, cell] = before
+                before += here
+        starts[counts.shape[1]] = before
+
+
+def stack_buckets(
+    starts: cython.const[cython.longlong][::1],
+    above: cython.longlong[:, ::1],
+    filled: cython.longlong[::1],
+):
+    """Write the positives and negatives above each bucket, and the filled buckets, descending.
+
+    Returns how many are filled, and all positives and negatives.
+    """
+    b: cython.Py_ssize_t = above.shape[0] - 1
+    used: cython.Py_ssize_t = 0
+    tp: cython.longlong = 0
+    fp: cython.longlong = 0
+    with cython.nogil:
+        while b >= 0:
+            above[b, 0] = tp
+            above[b, 1] = fp
+            # Written every time and kept only when something is there: no branch to mispredict.
+            filled[used] = b
+            used += starts[2 * b + 2] != starts[2 * b]
+            tp += starts[2 * b + 2] - starts[2 * b + 1]
+            fp += starts[2 * b + 1] - starts[2 * b]
+            b -= 1
+    return used, tp, fp
+
+
 def scatter_narrow(
     bits: cython.const[cython.uint][::1],
     labels: cython.const[cython.uchar][::1],

@@ -141,10 +141,10 @@ class Buckets:
     n_negative: int
 
     @property
-    def ends(self) -> NDArray[np.int64]:
-        """Positives and negatives found at the lower end of each filled bucket."""
-        inside = np.diff(self.starts).reshape(-1, 2)[:, ::-1]
-        return (self.above + inside)[self.filled]
+    def inside(self) -> NDArray[np.int64]:
+        """Positives and negatives in each filled bucket."""
+        begin, middle, end = (self.starts[2 * self.filled + part] for part in range(3))
+        return np.column_stack([end - middle, middle - begin])
 
     def rows_of(self, group: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Give the rows of some buckets, and where each of these begins among them."""
@@ -226,19 +226,13 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
             layout.count(bits[rows], labels[rows], counts[thread])
 
     list(pool.map(count, range(len(shares))))
-    in_all = counts.sum(axis=0)
+    starts = np.empty(2 * BUCKETS + 1, dtype=np.uint32)
+    kernel.place_cells(counts, starts)
     least, greatest = layout.infinity_buckets
-    if in_all[: 2 * least].any() or in_all[2 * greatest :].any():
+    if starts[2 * least] > 0 or starts[2 * greatest] < starts[-1]:
         for scores, _ in parts:
             refuse_nan(scores)
-    starts = np.zeros(2 * BUCKETS + 1, dtype=np.uint32)
-    np.cumsum(in_all, out=starts[1:])
-    low = np.empty(sum(len(bits) for bits, _ in columns), dtype=layout.low)
-    # In place: a further array of this size takes longer to get than to fill.
-    in_all[:] = starts[1:]
-    for thread in reversed(range(len(shares))):
-        in_all -= counts[thread]
-        counts[thread] = in_all
+    low = np.empty(starts[-1], dtype=layout.low)
 
     def scatter(thread: int) -> None:
         for part, rows in shares[thread]:
@@ -251,14 +245,12 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
 
 def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
     """Count the rows of all runs."""
-    starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
-    for run in runs:
+    starts = runs[0].starts.astype(np.int64)
+    for run in runs[1:]:
         starts += run.starts
-    by_label = np.diff(starts).reshape(-1, 2)[:, ::-1]
-    totals = by_label.sum(axis=0)
-    filled = np.flatnonzero(by_label.any(axis=1))[::-1].copy()
-    above = totals - np.cumsum(by_label, axis=0)
-    return Buckets(runs[0].layout, runs, low, starts, above, filled, *totals.tolist())
+    above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS + 1, dtype=np.int64)
+    used, *totals = kernel.stack_buckets(starts, above, filled)
+    return Buckets(runs[0].layout, runs, low, starts, above, filled[:used], *totals)
 
 
 def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]]]:
@@ -299,8 +291,9 @@ def _sweep(
         buckets.layout.sweep(
             *buckets.rows_of(group), buckets.above, group, *totals, own, sums, full, thin
         )
-        points = full[: own[FULL_USED]].copy()
-        return own, sums, points, thin[: own[THIN_USED]].copy()
+        # Of more distinct scores than are kept only the highest are; few pages are then touched.
+        used = own[FULL_USED] if own[DISTINCT] <= COMPLETE_UP_TO else TOP
+        return own, sums, full[:used].copy(), thin[: own[THIN_USED]].copy()
 
     each_sums = []
     every: list[NDArray[np.uint64]] = []
@@ -320,9 +313,9 @@ def _sweep(
 
 def _rough_auc(buckets: Buckets) -> float:
     """AUC with all scores of a bucket taken as tied: the value to centre placements at."""
-    inside = np.diff(buckets.starts).reshape(-1, 2).astype(np.float64)
-    beaten = buckets.above[:, 0] + inside[:, 1] / 2
-    return sum_of_products(inside[:, 0], beaten) / max(buckets.n_positive * buckets.n_negative, 1)
+    positives, negatives = buckets.inside.T.astype(np.float64)
+    beaten = buckets.above[buckets.filled, 0] + positives / 2
+    return sum_of_products(negatives, beaten) / max(buckets.n_positive * buckets.n_negative, 1)
 
 
 def _peaks(
@@ -362,8 +355,8 @@ def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64
     cannot hold the best point.  Also gives the best precision of the ends, by recall.
     """
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
-    tp, fp = buckets.ends.T
-    tp_above, fp_above = buckets.above[buckets.filled].T
+    above = buckets.above[buckets.filled]
+    (tp_above, fp_above), (tp, fp) = above.T, (above + buckets.inside).T
     found, found_above = tp + fp, tp_above + fp_above
     f1 = 2 * tp / (n_positive + found)
     chosen = 2 * tp / (n_positive + tp + fp_above) >= f1.max()

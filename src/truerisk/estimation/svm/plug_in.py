@@ -111,6 +111,7 @@ def theta_of(model: Any, X: Any, y: Any) -> tuple[Array, Array, Array, float] | 
     signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableWarning)  # told where the model itself is trained
-        fitted = LinearSVM(C=model.C).fit(rows, signs)
+        # Whole numbers: they need no look at what kind of labels they are.
+        fitted = LinearSVM(C=model.C).fit(rows, signs.astype(np.int64))
     theta = np.append(np.ravel(fitted.coef_), np.ravel(fitted.intercept_))
     return rows, signs, theta, float(model.C)
