@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, Indices
 from truerisk.evaluation.group_estimates import GroupEstimates, score_estimates
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
@@ -45,6 +45,7 @@ from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.placements import (
     area_influence,
     average_precision_influence,
+    placements,
     share_below,
     top_negative,
 )
@@ -149,8 +150,7 @@ class RefitScores:
     @cached_property
     def _repeated(self) -> bool:
         """Whether some example has the scores of several refits."""
-        every = np.concatenate([sheet.examples for sheet in self.sheets])
-        return len(every) > self.n
+        return sum(len(sheet.examples) for sheet in self.sheets) > self.n
 
     def component_interval(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
         """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
@@ -288,7 +288,10 @@ class RefitScores:
     @cached_property
     def n(self) -> int:
         """How many examples have scores."""
-        return len(np.unique(np.concatenate([sheet.examples for sheet in self.sheets])))
+        scored = np.zeros(len(self.truth), dtype=bool)
+        for sheet in self.sheets:
+            scored[sheet.examples] = True
+        return int(np.count_nonzero(scored))
 
     def _disagreement(self, name: str, labels: tuple[str, ...]) -> float:
         if len(self.sheets) == 1:
@@ -305,7 +308,7 @@ class RefitScores:
             at = self.labels.index(label)
             is_positive = self.truth == at
             placed = self._on_every_sheet(
-                [_placements(one, at, is_positive) for one in self.sheets]
+                [placements(one.column(at), is_positive[one.examples]) for one in self.sheets]
             )
             if np.isnan(placed).all():
                 disagreements[label] = 0.0
@@ -338,19 +341,6 @@ class RefitScores:
         for row, sheet, value in zip(table, self.sheets, values, strict=True):
             row[sheet.examples] = value
         return table
-
-
-def _placements(sheet: Sheet, column: int, of: Flags) -> Array:
-    """Give the share of the other class that each example is on the right side of."""
-    score = sheet.column(column)
-    is_positive = of[sheet.examples]
-    placed = np.full(len(score), np.nan)
-    if is_positive.all() or not is_positive.any():
-        return placed
-    positives, negatives = score[is_positive], score[~is_positive]
-    placed[is_positive] = share_below(positives, negatives)
-    placed[~is_positive] = 1 - share_below(negatives, positives)
-    return placed
 
 
 def _area_within_parts(sheet: Sheet, label: int, truth: NDArray[Any]) -> float:

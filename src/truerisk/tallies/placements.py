@@ -20,19 +20,42 @@ def share_below(scores: Array, others: Array, weight: Array | None = None) -> Ar
     return np.asarray((passed[under] + passed[up_to]) / (2 * passed[-1]))
 
 
+def placements(score: Array, is_positive: Flags) -> Array:
+    """Give the share of the other class that each example is on the right side of, ties half.
+
+    NaN where a class is missing.
+
+    Examples
+    --------
+    >>> placements(np.array([3.0, 2.0, 2.0]), np.array([True, True, False])).tolist()
+    [1.0, 0.5, 0.75]
+    """
+    placed = np.full(len(score), np.nan)
+    of_positives, of_negatives = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    if not (of_positives.size and of_negatives.size):
+        return placed
+    # In their order, neighbours are found in the cache; and each class is sorted once.
+    of_positives = of_positives[np.argsort(score[of_positives])]
+    of_negatives = of_negatives[np.argsort(score[of_negatives])]
+    positives, negatives = score[of_positives], score[of_negatives]
+    under, up_to = (np.searchsorted(negatives, positives, side=side) for side in ("left", "right"))
+    placed[of_positives] = (under + up_to) / (2 * len(negatives))
+    under, up_to = (np.searchsorted(positives, negatives, side=side) for side in ("left", "right"))
+    placed[of_negatives] = (2 * len(positives) - under - up_to) / (2 * len(positives))
+    return placed
+
+
 def area_influence(score: Array, is_positive: Flags) -> Array:
     """Give the influence of each example on the area A under the ROC curve; its mean is 0.
 
     n/n₁·(placement − A) of a positive, n/n₀·(placement − A) of a negative, the placement being the
     share of the other class that it is on the right side of.  NaN where a class is missing.
     """
-    influence = np.full(len(score), np.nan)
+    influence = placements(score, is_positive)
     for own in (is_positive, ~is_positive):
-        if own.all() or not own.any():
-            return influence
-        sign = 1.0 if own is is_positive else -1.0
-        placed = share_below(sign * score[own], sign * score[~own])
-        influence[own] = (placed - placed.mean()) * len(score) / own.sum()
+        placed = influence[own]
+        if placed.size:
+            influence[own] = (placed - placed.mean()) * len(score) / placed.size
     return influence
 
 
