@@ -41,7 +41,7 @@ from truerisk.intervals.variance_components import (
 )
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval
-from truerisk.tallies.losses import LOSSES
+from truerisk.tallies.losses import LOSSES, check_probabilities
 from truerisk.tallies.placements import (
     area_influence,
     average_precision_influence,
@@ -88,8 +88,11 @@ class RefitScores:
         """The rankings of each sheet."""
         members = [(label,) for label in self.labels]
         request = replace(self.request, pos_label=self.pos_label, threshold=None)
-        tallies = []
+        tallies: list[Tallies] = []
         for sheet in self.sheets:
+            if tallies and self._losses_by_sheet:
+                check_probabilities(sheet.score)
+                request = replace(request, probabilities=False)
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
@@ -103,7 +106,8 @@ class RefitScores:
         """Estimate what is about all scores together."""
         by_sheet = [{one.measure: one for one in sheet.overall()} for sheet in self._of_sheets]
         for name in by_sheet[0]:
-            yield self._together(name, [one[name] for one in by_sheet], self._all_labels)
+            each = [one[name] for one in by_sheet if name in one]
+            yield self._together(name, each, self._all_labels)
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of each class's own scores."""
@@ -140,6 +144,21 @@ class RefitScores:
         return replace(
             first, value=value, interval=interval, n=n, notes=self._notes(name, each, labels)
         )
+
+    @cached_property
+    def _losses_by_sheet(self) -> dict[str, Array]:
+        """The mean losses of each sheet where no more of them is needed; else none.
+
+        With components, only the first sheet says more of losses than their mean.
+        """
+        simple = self.request.probabilities and self.groups is None
+        if not simple or not all(map(self._has_components, LOSSES)):
+            return {}
+        means = {
+            name: np.array([self._losses(name, sheet).mean() for sheet in self.sheets])
+            for name in LOSSES
+        }
+        return means if all(np.isfinite(one).all() for one in means.values()) else {}
 
     def _has_components(self, name: str) -> bool:
         """Whether the measure has an influence of each example, and several refits judge these."""
@@ -263,6 +282,8 @@ class RefitScores:
 
     def _values(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Array:
         """Give the value of every sheet; areas of pairs that one refit has judged."""
+        if name in self._losses_by_sheet:
+            return self._losses_by_sheet[name]
         values = np.array([one.value for one in each])
         base, average = base_and_average(name)
         if base != "roc_auc" or average == "micro" or np.isnan(values).any():
