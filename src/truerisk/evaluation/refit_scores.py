@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, Indices
 from truerisk.evaluation.group_estimates import GroupEstimates, score_estimates
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
@@ -42,9 +42,9 @@ from truerisk.intervals.variance_components import (
 )
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval
-from truerisk.tallies.losses import LOSSES
-from truerisk.tallies.placements import share_below, top_negative
-from truerisk.tallies.ranking_influences import INFLUENCES, ranking_influences
+from truerisk.tallies.losses import LOSSES, check_probabilities
+from truerisk.tallies.placements import placements, share_below, top_negative
+from truerisk.tallies.ranking_influences import INFLUENCES, RankedRows
 
 OWN_FORMS = {"roc_auc", "average_precision", *LOSSES}  # the components are all that they need
 
@@ -84,8 +84,11 @@ class RefitScores:
         """The rankings of each sheet."""
         members = [(label,) for label in self.labels]
         request = replace(self.request, pos_label=self.pos_label, threshold=None)
-        tallies = []
+        tallies: list[Tallies] = []
         for sheet in self.sheets:
+            if tallies and self._losses_by_sheet:
+                check_probabilities(sheet.score)
+                request = replace(request, probabilities=False)
             tally = PredictionTally(request, classes=None if sheet.score.ndim == 1 else self.labels)
             units = None if self.groups is None else self.groups[sheet.examples]
             truth = self.truth[sheet.examples]
@@ -99,7 +102,8 @@ class RefitScores:
         """Estimate what is about all scores together."""
         by_sheet = [{one.measure: one for one in sheet.overall()} for sheet in self._of_sheets]
         for name in by_sheet[0]:
-            yield self._together(name, [one[name] for one in by_sheet], self._all_labels)
+            each = [one[name] for one in by_sheet if name in one]
+            yield self._together(name, each, self._all_labels)
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of each class's own scores."""
@@ -137,6 +141,21 @@ class RefitScores:
             first, value=value, interval=interval, n=n, notes=self._notes(name, each, labels)
         )
 
+    @cached_property
+    def _losses_by_sheet(self) -> dict[str, Array]:
+        """The mean losses of each sheet where no more of them is needed; else none.
+
+        With components, only the first sheet says more of losses than their mean.
+        """
+        simple = self.request.probabilities and self.groups is None
+        if not simple or not all(map(self._has_components, LOSSES)):
+            return {}
+        means = {
+            name: np.array([self._losses(name, sheet).mean() for sheet in self.sheets])
+            for name in LOSSES
+        }
+        return means if all(np.isfinite(one).all() for one in means.values()) else {}
+
     def _has_components(self, name: str) -> bool:
         """Whether the measure has an influence of each example, and several refits judge these."""
         base, average = base_and_average(name)
@@ -146,8 +165,7 @@ class RefitScores:
     @cached_property
     def _repeated(self) -> bool:
         """Whether some example has the scores of several refits."""
-        every = np.concatenate([sheet.examples for sheet in self.sheets])
-        return len(every) > self.n
+        return sum(len(sheet.examples) for sheet in self.sheets) > self.n
 
     def component_interval(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
         """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
@@ -212,17 +230,27 @@ class RefitScores:
 
         Times the number of examples: its mean square is n times the variance.
         """
-        places = [self.labels.index(label) for label in labels]
-
-        def of(sheet: Sheet) -> Array:
-            truth = self.truth[sheet.examples]
-            each = [
-                ranking_influences(sheet.column(at), truth == at, None, [base])[base]
-                for at in places
+        by_sheet = zip(*(self._ranked_rows(label) for label in labels), strict=True)
+        return self._on_every_sheet(
+            [
+                np.asarray(len(each[0].score) * (shares @ [one.influences(base) for one in each]))
+                for each in by_sheet
             ]
-            return np.asarray(len(truth) * (shares @ each))
+        )
 
-        return self._on_every_sheet([of(sheet) for sheet in self.sheets])
+    def _ranked_rows(self, label: str) -> list[RankedRows]:
+        """Sort the examples of each sheet by a label's scores, once for all measures."""
+        at = self.labels.index(label)
+        if at not in self._ranked:
+            self._ranked[at] = [
+                RankedRows.of(sheet.column(at), self.truth[sheet.examples] == at, None)
+                for sheet in self.sheets
+            ]
+        return self._ranked[at]
+
+    @cached_property
+    def _ranked(self) -> dict[int, list[RankedRows]]:
+        return {}
 
     def _class_sizes(self, labels: tuple[str, ...]) -> Indices:
         sizes = np.bincount(self.truth, minlength=len(self.labels))
@@ -288,6 +316,8 @@ class RefitScores:
 
     def _values(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> Array:
         """Give the value of every sheet; areas of pairs that one refit has judged."""
+        if name in self._losses_by_sheet:
+            return self._losses_by_sheet[name]
         values = np.array([one.value for one in each])
         base, average = base_and_average(name)
         if base != "roc_auc" or average == "micro" or np.isnan(values).any():
@@ -313,7 +343,10 @@ class RefitScores:
     @cached_property
     def n(self) -> int:
         """How many examples have scores."""
-        return len(np.unique(np.concatenate([sheet.examples for sheet in self.sheets])))
+        scored = np.zeros(len(self.truth), dtype=bool)
+        for sheet in self.sheets:
+            scored[sheet.examples] = True
+        return int(np.count_nonzero(scored))
 
     def _disagreement(self, name: str, labels: tuple[str, ...]) -> float:
         if len(self.sheets) == 1:
@@ -330,7 +363,7 @@ class RefitScores:
             at = self.labels.index(label)
             is_positive = self.truth == at
             placed = self._on_every_sheet(
-                [_placements(one, at, is_positive) for one in self.sheets]
+                [placements(one.column(at), is_positive[one.examples]) for one in self.sheets]
             )
             if np.isnan(placed).all():
                 disagreements[label] = 0.0
@@ -363,19 +396,6 @@ class RefitScores:
         for row, sheet, value in zip(table, self.sheets, values, strict=True):
             row[sheet.examples] = value
         return table
-
-
-def _placements(sheet: Sheet, column: int, of: Flags) -> Array:
-    """Give the share of the other class that each example is on the right side of."""
-    score = sheet.column(column)
-    is_positive = of[sheet.examples]
-    placed = np.full(len(score), np.nan)
-    if is_positive.all() or not is_positive.any():
-        return placed
-    positives, negatives = score[is_positive], score[~is_positive]
-    placed[is_positive] = share_below(positives, negatives)
-    placed[~is_positive] = 1 - share_below(negatives, positives)
-    return placed
 
 
 def _area_within_parts(sheet: Sheet, label: int, truth: NDArray[Any]) -> float:

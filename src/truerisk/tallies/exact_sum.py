@@ -53,8 +53,14 @@ class WeightedSums:
     crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·x
     second: ExactSum = field(default_factory=ExactSum)  # Σ w²·x²
 
-    def add(self, values: Array, weight: Array) -> "WeightedSums":
+    def add(self, values: Array, weight: Array | None = None) -> "WeightedSums":
         """Add the numbers of one batch; return the sums themselves."""
+        if weight is None:
+            plain = ExactSum().add(values)
+            self.first.merge(plain)
+            self.crossed.merge(plain)
+            self.second.add(values**2)
+            return self
         self.first.add(weight * values)
         self.crossed.add(weight**2 * values)
         self.second.add((weight * values) ** 2)

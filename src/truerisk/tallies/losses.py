@@ -132,23 +132,26 @@ class ProbabilityTally:
         check_probabilities(table)
         _check_truth(table, labels)
         wide = table.astype(np.float64)
-        weights = np.ones(len(labels)) if weight is None else as_weights(weight, len(labels))
-        self.rows += int(np.count_nonzero(weights))
-        self.weights.add(weights)
-        self.square_weights.add(weights**2)
+        weights = None if weight is None else as_weights(weight, len(labels))
+        counts = np.ones(len(labels), bool) if weights is None else weights > 0
+        each = float(len(labels)) if weights is None else weights
+        self.rows += int(np.count_nonzero(counts))
+        self.weights.add(each)
+        self.square_weights.add(each if weights is None else weights**2)
         for name, loss in LOSSES.items():
             losses = loss(wide, labels, complement)
             finite = np.isfinite(losses)
             # A row of no weight says nothing, not even that the impossible has happened.
-            self.infinite[name] += int(np.count_nonzero(~finite & (weights > 0)))
+            self.infinite[name] += int(np.count_nonzero(~finite & counts))
             losses = np.where(finite, losses, 0.0)
             self.sums[name].add(losses, weights)
-            self.largest[name] = max(self.largest[name], float((losses * weights).max()))
+            weighted = losses if weights is None else losses * weights
+            self.largest[name] = max(self.largest[name], float(weighted.max()))
             self._add_implied(name, wide, weights, complement)
         return self
 
     def _add_implied(
-        self, name: str, probabilities: Array, weights: Array, complement: Array | None
+        self, name: str, probabilities: Array, weights: Array | None, complement: Array | None
     ) -> None:
         """Add what the probabilities themselves expect of the loss and of its powers."""
         shares = probabilities
@@ -157,7 +160,7 @@ class ProbabilityTally:
             shares = np.column_stack([probabilities, other])
         losses = loss_of_each_class(name, probabilities, complement)
         losses = np.where(shares > 0, losses, 0.0)
-        powered = shares * weights[:, None]
+        powered = shares if weights is None else shares * weights[:, None]
         for total in self.implied[name]:
             powered = powered * losses
             total.add(powered.sum(axis=1))

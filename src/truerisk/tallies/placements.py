@@ -20,6 +20,31 @@ def share_below(scores: Array, others: Array, weight: Array | None = None) -> Ar
     return np.asarray((passed[under] + passed[up_to]) / (2 * passed[-1]))
 
 
+def placements(score: Array, is_positive: Flags) -> Array:
+    """Give the share of the other class that each example is on the right side of, ties half.
+
+    NaN where a class is missing.
+
+    Examples
+    --------
+    >>> placements(np.array([3.0, 2.0, 2.0]), np.array([True, True, False])).tolist()
+    [1.0, 0.5, 0.75]
+    """
+    placed = np.full(len(score), np.nan)
+    of_positives, of_negatives = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    if not (of_positives.size and of_negatives.size):
+        return placed
+    # In their order, neighbours are found in the cache; and each class is sorted once.
+    of_positives = of_positives[np.argsort(score[of_positives])]
+    of_negatives = of_negatives[np.argsort(score[of_negatives])]
+    positives, negatives = score[of_positives], score[of_negatives]
+    under, up_to = (np.searchsorted(negatives, positives, side=side) for side in ("left", "right"))
+    placed[of_positives] = (under + up_to) / (2 * len(negatives))
+    under, up_to = (np.searchsorted(positives, negatives, side=side) for side in ("left", "right"))
+    placed[of_negatives] = (2 * len(positives) - under - up_to) / (2 * len(positives))
+    return placed
+
+
 def top_negative(score: Array, is_positive: Flags) -> float:
     """Give what one more negative, above all others, would take from average precision.
 
