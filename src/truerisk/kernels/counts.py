@@ -1,5 +1,6 @@
 """Counting pairs of labels, and bringing scores into order by counting the bits of their keys.
 
+Draws     how often each kind of example was drawn, and how many examples of it were not
 Pairs     table[i, j] = number of rows with first = low₁ + i and second = low₂ + j; a value outside
           the range is counted apart, so one pass both counts and checks; `look_up` likewise
 Keys      the key of a score is an unsigned integer that grows with it: 2ᵇ⁻¹ plus the bits of a
@@ -56,6 +57,31 @@ DISTANCE = cython.declare(cython.Py_ssize_t, 1)  # of `best`
 MEAN = cython.declare(cython.Py_ssize_t, 2)
 KS = cython.declare(cython.Py_ssize_t, 1)  # of `points`
 BREAKEVEN = cython.declare(cython.Py_ssize_t, 2)
+
+
+# --- draws of examples
+
+
+def count_draws(
+    draw: cython.const[cython.longlong][::1],
+    kind: cython.const[cython.longlong][::1],
+    drawn: cython.longlong[::1],
+    left: cython.longlong[::1],
+    seen: cython.uchar[::1],
+):
+    """Count a draw with replacement by kind, in place.
+
+    `drawn` is 0 before, `left` the number of examples of each kind, `seen` 0 for every example.
+    """
+    example: cython.longlong
+    group: cython.longlong
+    with cython.nogil:
+        for i in range(draw.shape[0]):
+            example = draw[i]
+            group = kind[example]
+            drawn[group] += 1
+            left[group] -= 1 - seen[example]
+            seen[example] = 1
 
 
 # --- pairs of labels

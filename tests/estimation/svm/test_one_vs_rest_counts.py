@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.estimation.svm.one_vs_rest_counts import estimate_of, measure_values
+from truerisk.estimation.svm.one_vs_rest_counts import estimates_of, measure_values
 from truerisk.evaluation.evaluate import evaluate
 
 
@@ -38,9 +38,10 @@ def test_two_classes_are_what_evaluate_says(measure, seed):
     assert measure_values(measure, signs, wrong[None])[0] == pytest.approx(
         expected.value, nan_ok=True
     )
-    found = estimate_of(measure, signs, wrong, method="xi_alpha", level=0.95)
+    (found,) = estimates_of(measure, signs, wrong[None], method="xi_alpha", level=0.95)
     assert found.value == pytest.approx(expected.value, nan_ok=True)
     assert found.interval == expected.interval
+    assert (found.n, found.notes) == (expected.n, expected.notes)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -50,7 +51,7 @@ def test_several_labels_are_what_evaluate_says(measure, seed):
     truth = (signs.T > 0).astype(int)
     expected = evaluate(truth, truth ^ wrong.T, multilabel=True, measures=(measure,))[measure]
     assert measure_values(measure, signs, wrong[None])[0] == pytest.approx(expected.value)
-    found = estimate_of(measure, signs, wrong, method="xi_alpha", level=0.9)
+    (found,) = estimates_of(measure, signs, wrong[None], method="xi_alpha", level=0.9)
     assert found.value == pytest.approx(expected.value)
     assert found.target == "the learner at this sample size"
 

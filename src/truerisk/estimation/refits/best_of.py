@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
+from truerisk.kernels import counts as kernel
 from truerisk.learners.named_models import models_by_name
 from truerisk.learners.scoring import (
     better_sign,
@@ -35,7 +36,7 @@ def repeated_choices(
     higher_is_better: bool,
     replicates: int,
     rng: np.random.Generator,
-    kind: Indices | None = None,
+    kind: NDArray[np.signedinteger[Any]] | None = None,
 ) -> Array:
     """Repeat a choice on examples drawn with replacement; evaluate it on those not drawn.
 
@@ -46,10 +47,13 @@ def repeated_choices(
     """
     sign = 1.0 if higher_is_better else -1.0
     values: list[float] = []
+    kind = np.arange(n) if kind is None else kind
+    kind = np.ascontiguousarray(kind, np.int64)
+    sizes = np.bincount(kind).astype(np.int64)
     for start in range(0, replicates, AT_A_TIME):
         size = min(AT_A_TIME, replicates - start)
         draws = (rng.integers(n, size=n) for _ in range(size))
-        counts = [_drawn_and_not(draw, n, kind) for draw in draws]
+        counts = [_drawn_and_not(draw, kind, sizes) for draw in draws]
         inside = sign * value(np.array([drawn for drawn, _ in counts], dtype=np.float64))
         outside = value(np.array([others for _, others in counts], dtype=np.float64))
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
@@ -58,15 +62,13 @@ def repeated_choices(
     return np.asarray(found[~np.isnan(found)])
 
 
-def _drawn_and_not(draw: Indices, n: int, kind: Indices | None) -> tuple[Indices, Indices]:
-    """Count how often each example, or each kind, was drawn, and how many of it were not."""
-    if kind is None:
-        drawn = np.bincount(draw, minlength=n)
-        return drawn, np.asarray(drawn == 0, dtype=np.intp)
-    left = np.ones(n, dtype=bool)
-    left[draw] = False
-    kinds = int(kind.max()) + 1
-    return np.bincount(kind[draw], minlength=kinds), np.bincount(kind[left], minlength=kinds)
+def _drawn_and_not(
+    draw: NDArray[np.int64], kind: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count how often each kind was drawn, and how many examples of it were not."""
+    drawn, left = np.zeros_like(sizes), sizes.copy()
+    kernel.count_draws(draw, kind, drawn, left, np.zeros(len(kind), np.uint8))
+    return drawn, left
 
 
 def estimate_of_choices(

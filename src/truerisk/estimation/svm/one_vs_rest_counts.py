@@ -6,12 +6,15 @@ import numpy as np
 
 from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
+from truerisk.evaluation.count_estimates import finished
 from truerisk.evaluation.evaluate import evaluate, evaluate_counts
+from truerisk.intervals.binomial import binomial_bounds
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.results import Estimate
-from truerisk.tallies.cells import BinaryCounts, ClassCounts
+from truerisk.results import Estimate, Evaluation, Interval
+from truerisk.tallies.cells import BinaryCounts, ClassCounts, Proportion
 
+BINOMIAL = "clopper_pearson"
 MEASURES: tuple[str, ...] = ("error_rate", "recall", "precision", "f1")
 AVERAGED = (
     "hamming_loss",
@@ -19,26 +22,57 @@ AVERAGED = (
 )
 
 
-def estimate_of(measure: str, signs: Array, wrong: Flags, *, method: str, level: float) -> Estimate:
-    """Estimate one measure, with its interval, of calls of which these are wrong.
+def estimates_of(
+    measure: str, signs: Array, wrong: Flags, *, method: str, level: float
+) -> list[Estimate]:
+    """Estimate one measure, with its interval, for each candidate, of whose calls some are wrong.
 
-    `signs` and `wrong` have a row for each binary problem.
+    `signs` and `wrong` are as in `measure_values`.
     """
+    estimates = _proportions(measure, signs, wrong, level)
+    if estimates is None:
+        estimates = [_evaluated(measure, signs, one, level)[measure] for one in wrong]
+    return [
+        replace(one, method=method, target="the learner at this sample size") for one in estimates
+    ]
+
+
+def _proportions(measure: str, signs: Array, wrong: Flags, level: float) -> list[Estimate] | None:
+    """Estimate a share k of n of two classes for all candidates at once; None for others."""
+    if len(signs) > 1 or base_and_average(measure)[1] in AVERAGES:
+        return None
+    entry, counts = base_measure(measure), counts_of(signs, wrong)
+    shares = entry(
+        BinaryCounts(*(part[..., 0] for part in _parts(counts)))
+        if entry.needs == "binary counts"
+        else _class_counts(counts, wrong, None)
+    )
+    if not isinstance(shares, Proportion) or shares.transform is not None:
+        return None
+    values, sizes = np.asarray(shares.value), np.broadcast_to(shares.n, len(wrong))
+    low, high = binomial_bounds(np.rint(shares.k), np.rint(sizes), level=level, method=BINOMIAL)
+    return [
+        finished(
+            entry, float(value), Interval(float(least), float(most), level, BINOMIAL), float(n)
+        )
+        for value, least, most, n in zip(values, low, high, sizes, strict=True)
+    ]
+
+
+def _evaluated(measure: str, signs: Array, wrong: Flags, level: float) -> Evaluation:
     if len(signs) == 1:
         counts = counts_of(signs, wrong[None])
-        tp, fp, fn, tn = (int(part[0, 0]) for part in (counts.tp, counts.fp, counts.fn, counts.tn))
-        found = evaluate_counts([[tp, fn], [fp, tn]], measures=(measure,), level=level)
-    else:
-        truth = (signs > 0).T
-        predicted = truth ^ wrong.T
-        found = evaluate(
-            truth.astype(int),
-            predicted.astype(int),
-            multilabel=True,
-            measures=(measure,),
-            level=level,
-        )
-    return replace(found[measure], method=method, target="the learner at this sample size")
+        tp, fp, fn, tn = (int(part[0, 0]) for part in _parts(counts))
+        return evaluate_counts([[tp, fn], [fp, tn]], measures=(measure,), level=level)
+    truth = (signs > 0).T
+    predicted = truth ^ wrong.T
+    return evaluate(
+        truth.astype(int),
+        predicted.astype(int),
+        multilabel=True,
+        measures=(measure,),
+        level=level,
+    )
 
 
 def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | None = None) -> Array:

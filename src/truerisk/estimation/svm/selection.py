@@ -17,7 +17,7 @@ from truerisk.checks import check_choice, check_level, check_number, check_whole
 from truerisk.errors import InputError
 from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_choices
 from truerisk.estimation.svm.leave_one_out import LeftOut, leave_one_out
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimate_of, measure_values
+from truerisk.estimation.svm.one_vs_rest_counts import base_measure, estimates_of, measure_values
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import (
     as_bound,
@@ -181,9 +181,7 @@ def select(
     # ξα leans to the bad side: one end of each interval is a bound, the other says nothing.
     by_bound = by == "xi_alpha"
     interval_level = two_sided_level(level) if by_bound else level
-    estimates = [
-        estimate_of(name, signs, trial.wrong, method=by, level=interval_level) for trial in found
-    ]
+    estimates = estimates_of(name, signs, wrong, method=by, level=interval_level)
     corrected = corrected_estimate(
         name,
         signs,
