@@ -105,6 +105,46 @@ def test_a_pool_is_used_again_by_the_next_run():
     assert first & second
 
 
+def slow_process():
+    def task(shared, item):
+        import time
+
+        time.sleep(shared["seconds"])
+        return {"item": np.array(item), "process": np.array(os.getpid())}
+
+    return task
+
+
+def test_little_work_stays_in_this_process():
+    processes.stop_processes()
+    found = list(run_each(slow_process(), {"seconds": 0.01}, range(20), n_jobs=2, begin_here=True))
+    assert [int(one["item"]) for one in found] == list(range(20))
+    assert {int(one["process"]) for one in found} == {os.getpid()}
+
+
+def test_long_work_begins_here_and_goes_on_in_processes_once_they_are_ready(tmp_path):
+    processes.stop_processes()
+    with Checkpoint.open(tmp_path / "run", {}) as checkpoint:
+        found = list(
+            run_each(
+                slow_process(),
+                {"seconds": 0.2},
+                range(60),
+                n_jobs=2,
+                begin_here=True,
+                checkpoint=checkpoint,
+            )
+        )
+    assert [int(one["item"]) for one in found] == list(range(60))
+    places = [int(one["process"]) for one in found]
+    here = places.count(os.getpid())
+    assert 0 < here < 60
+    assert places[:here] == [os.getpid()] * here
+    again = run_each(slow_process(), {"seconds": 0.06}, range(6), n_jobs=2, begin_here=True)
+    there = [int(one["process"]) for one in again]
+    assert there[0] == os.getpid() != there[-1]  # processes that wait are sent smaller work, too
+
+
 def raises_at(wrong):
     def task(shared, item):  # noqa: ARG001
         if item == wrong:

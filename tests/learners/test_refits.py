@@ -14,14 +14,27 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.estimation.refits.plans import Folds, HeldOut
-from truerisk.learners.refits import fresh_copy, positions, refit, rows_of, scores_of
+from truerisk.learners.refits import (
+    LIKELIEST,
+    PLAIN,
+    checked_once,
+    fresh_copy,
+    is_of_libraries,
+    positions,
+    refit,
+    rows_of,
+    scores_of,
+)
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(30, 2))
@@ -313,3 +326,76 @@ def test_the_first_warning_is_told():
     assert told.startswith("UserWarning: did not converge xxx")
     assert len(told) == 300
     assert "warned" not in refit(shared(DecisionTreeClassifier()), 0)
+
+
+CLASSIFIERS = {
+    f"{one.__module__}.{one.__qualname__}": one
+    for _, one in all_estimators(type_filter="classifier")
+}
+
+
+def table_with_ties(classes, seed):
+    """Give small whole numbers, on which many examples are alike and many votes are tied."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 3, (60, 3)).astype(float), rng.integers(0, classes, 60)
+
+
+def fitted_part(name):
+    model = CLASSIFIERS[name]()
+    few = {"n_estimators": 5, "max_iter": 20, "random_state": 0}
+    return model.set_params(**{k: v for k, v in few.items() if k in model.get_params()})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", sorted(LIKELIEST | PLAIN))
+@pytest.mark.filterwarnings("ignore")
+def test_labels_and_scores_are_those_of_the_model_however_they_are_obtained(name, classes):
+    rows, y = table_with_ties(classes, seed=classes)
+    plan = Folds(np.arange(60)[None] % 3)
+    model = fitted_part(name)
+    base = {"model": model, "y": y, "values": np.unique(y), "plan": plan, "seed": 1}
+    found = refit({**base, "X": rows, "checked_once": checked_once(model, rows)}, 0)
+    train, test = plan.train_and_test(0)
+    own = fresh_copy(model, [1, 0]).fit(rows[train], y[train])
+    np.testing.assert_array_equal(found["predicted"], own.predict(rows[test]))
+    if hasattr(own, "predict_proba"):
+        scores = own.predict_proba(rows[test])
+        np.testing.assert_array_equal(found["score"], scores[:, 1] if classes == 2 else scores)
+
+
+def test_plain_classes_are_of_scikit_learn():
+    assert set(CLASSIFIERS) >= LIKELIEST | PLAIN
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (GaussianNB(), np.where(X > 1, np.nan, X)),
+        (KNeighborsClassifier(), np.where(X > 1, np.inf, X)),
+        (DecisionTreeClassifier(), np.where(X > 1, 1e39, X)),  # no float32
+        (LogisticRegression(C=-1.0), X),
+        (KNeighborsClassifier(metric="nobody's"), X),
+    ],
+)
+def test_bad_examples_and_settings_are_told_as_scikit_learn_does(model, rows):
+    assert not checked_once(model, rows)
+    found = refit(shared(model, rows=rows, checked_once=checked_once(model, rows)), 0)
+    train = shared(model)["plan"].train_and_test(0)[0]
+    with pytest.raises(ValueError, match=r"Input|must be") as told:
+        model.fit(rows[train], Y[train])
+    assert str(told.value) in str(found["failed"])
+
+
+def test_examples_are_checked_once_only_for_plain_classes_and_plain_tables():
+    assert checked_once(GaussianNB(), X)
+    assert not checked_once(make_pipeline(StandardScaler(), GaussianNB()), X)
+    assert not checked_once(GaussianNB(), pd.DataFrame(X))
+    assert not checked_once(KNeighborsClassifier(weights=lambda distances: 1 / distances), X)
+    assert not checked_once(Careless(), X)
+
+
+def test_code_of_the_user_is_told_from_that_of_libraries():
+    assert is_of_libraries(make_pipeline(StandardScaler(), GaussianNB()))
+    assert not is_of_libraries(make_pipeline(StandardScaler(), Careless()))
+    assert not is_of_libraries(KNeighborsClassifier(metric=lambda a, b: abs(a - b).sum()))

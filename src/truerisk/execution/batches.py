@@ -40,12 +40,8 @@ MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenl
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold the caller's own process to one thread while a task runs, and give it back afterwards.
-
-    To look for the libraries takes longer than a small task; it is done again only after further
-    modules have been imported.
-    """
-    with _libraries(len(sys.modules)).limit(limits=1):
+    """Hold the caller's own process to one thread while tasks run, and give it back afterwards."""
+    with _libraries().limit(limits=1):
         yield
 
 
@@ -55,13 +51,21 @@ def hold_this_thread_to_one() -> None:
     OpenMP keeps its limit for each thread that calls it, so each thread of a worker comes here.
     """
     if getattr(_this_thread, "modules", -1) != len(sys.modules):
-        _libraries(len(sys.modules)).limit(limits=1)
+        _libraries().limit(limits=1)
         _this_thread.modules = len(sys.modules)
 
 
+def _libraries() -> Any:
+    """Give the libraries that are loaded by now.
+
+    To look for them takes longer than a small task; it is done again only after further modules
+    have been imported.
+    """
+    return _libraries_of(len(sys.modules))
+
+
 @lru_cache(maxsize=1)
-def _libraries(modules: int) -> Any:  # noqa: ARG001
-    """Look for the libraries that are loaded with so many modules."""
+def _libraries_of(modules: int) -> Any:  # noqa: ARG001
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -17,11 +17,12 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,28 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(SECONDS_BETWEEN_LOOKS)
     os._exit(1)
+
+
+def are_waiting(workers: int) -> bool:
+    """Whether so many processes wait for work."""
+    return workers in _pools and len(_pools[workers]._processes or ()) >= workers  # noqa: SLF001  (no other way)
+
+
+def start_processes(workers: int, modules: Iterable[str]) -> Callable[[], bool]:
+    """Start processes that load the modules; return a function that says whether they are ready."""
+    pool = _pool(workers)
+    names = sorted(modules)
+    try:
+        loading = [pool.submit(_load, names) for _ in range(workers)]
+    except BrokenExecutor:  # of an earlier run: the next one gets another pool
+        return lambda: True
+    return lambda: all(one.done() for one in loading)
+
+
+def _load(modules: Sequence[str]) -> None:
+    for name in modules:
+        with suppress(ImportError):  # of a script, whose objects are sent as they are
+            import_module(name)
 
 
 _pools: dict[int, Any] = {}  # by the number of workers; one at a time

@@ -11,11 +11,13 @@ from truerisk.errors import InputError, ResourceError
 from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, one_thread, read_only
 from truerisk.execution.checkpoint import Checkpoint, Part
 from truerisk.execution.cluster import cluster_in_use
-from truerisk.execution.processes import run_in_processes
+from truerisk.execution.processes import are_waiting, run_in_processes, start_processes
 
 Progress = Callable[[int, int, int], None]
 Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result]]
+Stop = Callable[[int, float], bool]  # of the tasks done here, and the seconds they took
 SHARED_SECONDS = 0.05  # so long tasks share one limit of threads
+START_SECONDS = 2.0  # less work than this is done before new processes have paid for their start
 _END = object()
 
 
@@ -27,18 +29,23 @@ def run_each(
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
+    begin_here: bool = False,
 ) -> Generator[Result, None, None]:
     """Call `task(shared, item)` for each item; give the results in the order of the items.
 
     The results are the same bits for any `n_jobs`, on a cluster, and after a stop: every task has
     one BLAS and OpenMP thread, sees the same read-only arrays, and draws random numbers from
     `shared` and `item` alone.  A few batches run ahead of the caller; memory does not grow.
+
+    With `begin_here`, tasks run and are timed in this process until others are ready, which start
+    only if the work that is left is worth it.  A clock decides where a task runs, never what comes
+    out.  It is for tasks that cannot end their process: a worker that dies is replaced.
     """
     workers = min(workers_of(n_jobs), max(1, len(items)))
     part = None
     if checkpoint is not None:
         part = checkpoint.next_part(f"{task.__module__}.{task.__qualname__}", len(items))
-    return _each(_Run(task, shared, items, part), workers, progress)
+    return _each(_Run(task, shared, items, part, begin_here), workers, progress)
 
 
 def workers_of(n_jobs: int | None) -> int:
@@ -63,6 +70,7 @@ class _Run:
     shared: Mapping[str, Any]
     items: Sequence[Any]
     part: Part | None
+    begin_here: bool
 
 
 def _each(run: _Run, workers: int, progress: Progress | None) -> Generator[Result, None, None]:
@@ -95,6 +103,13 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
     if cluster is None and workers == 1:
         yield from _one_by_one(run.task, run.shared, run.items[done:])
         return
+    if cluster is None and run.begin_here:
+        items = run.items[done:]
+        for result in _one_by_one(run.task, run.shared, items, _until_ready(run, items, workers)):
+            done += 1
+            yield result
+        if done == len(run.items):
+            return
     engine: Engine = run_in_processes if cluster is None else cluster.run
     workers = workers if cluster is None else cluster.workers()
     # Most often it is memory that has run out, and half the workers need half of it.
@@ -115,9 +130,27 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
     ) from death
 
 
-def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Iterator[Result]:
+def _until_ready(run: _Run, items: Sequence[Any], workers: int) -> Stop:
+    """Say when processes are ready for the rest; start them once it is worth it."""
+    ready: Callable[[], bool] | None = None
+
+    def stop(done: int, seconds: float) -> bool:
+        nonlocal ready
+        left = seconds / done * (len(items) - done)
+        if ready is None and left > (SHARED_SECONDS if are_waiting(workers) else START_SECONDS):
+            modules = {type(value).__module__ for value in run.shared.values()}
+            ready = start_processes(workers, {run.task.__module__, *modules})
+        return ready is not None and ready()
+
+    return stop
+
+
+def _one_by_one(
+    task: Task, shared: Mapping[str, Any], items: Sequence[Any], stop: Stop | None = None
+) -> Iterator[Result]:
     seen = read_only(shared)
     left, done = iter(items), False
+    number, seconds = 0, 0.0
     while not done:
         # To limit the threads takes as long as a small task: short tasks share one limit, which is
         # lifted before results are given away.  A module that a task loads may need its own.
@@ -135,6 +168,9 @@ def _one_by_one(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> 
                 except BaseException as problem:  # noqa: BLE001  (raised after what is done)
                     failure, done = problem, True
                     break
+        seconds += time.perf_counter() - began
+        number += len(results)
         yield from results
         if failure is not None:
             raise failure
+        done = done or (stop is not None and number > 0 and stop(number, seconds))

@@ -56,7 +56,7 @@ class Judgements:
         """Where a repetition judged an example."""
         return np.asarray(self.cells != NOT_JUDGED)
 
-    @property
+    @cached_property
     def repeated(self) -> bool:
         """Whether some example was judged more than once: only then can refits disagree."""
         return bool((self.judged.sum(axis=0) > 1).any())

@@ -244,7 +244,7 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     if decision is None:
         solutions = form.solve(_counts(train, len(shared["y"])), start.starts)
         # Where a class is missing there is no support vector, and so none within its bounds.
-        if any(one.gap > form.svm.tol or not one.stable for one in solutions):
+        if any(not one.is_within(form.svm.tol) or not one.stable for one in solutions):
             return None
     induced = time.perf_counter()
     if decision is None:

@@ -1,7 +1,8 @@
 """Rows of a sparse matrix, as the solvers of the linear SVM read them.
 
 Given     a dense matrix, or one of scipy.sparse in any format
-Returns   float64 values, int32 columns and int64 row starts: no column twice in a row, no zeros
+Returns   float64 values, int32 columns and int64 row starts: no column twice in a row; no zeros,
+          but for those of a table
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -83,6 +84,18 @@ def as_rows(X: Any) -> Rows:
         indptr=indptr,
         width=int(matrix.shape[1]),
         squared_norms=squared_norms,
+    )
+
+
+def table_rows(table: Array) -> Rows:
+    """Return a dense table by its rows, zeros and all, without a copy of its values."""
+    n, width = table.shape
+    return Rows(
+        data=table.ravel(),
+        indices=np.tile(np.arange(width, dtype=np.int32), n),
+        indptr=np.arange(0, n * width + 1, width, dtype=np.int64),
+        width=width,
+        squared_norms=np.einsum("ij,ij->i", table, table),
     )
 
 
