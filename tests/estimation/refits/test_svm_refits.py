@@ -157,6 +157,31 @@ def test_by_hand():
     assert [int(svm_refit(shared, at)["predicted"][0]) for at in range(4)] == [0, 0, 1, 1]
 
 
+@pytest.mark.parametrize("form", ["rbf", "poly", "few dense features", "sparse rows"])
+def test_an_svm_that_is_trained_already_is_as_good_a_start(form):
+    model, (X, y), _ = FORMS[form]
+    plan = repeated_folds(y, 5, 2, np.random.default_rng(SEED))
+    trained = clone(model)
+    problem = trained.train(X, y)
+    shared = shared_of(model, X, y, plan)
+    extra = svm_start(model, X, shared["y"], plan, (trained, problem))
+    own = with_start(model, X, y, plan)
+    for at in range(len(plan)):
+        assert_same(svm_refit(shared | extra, at), svm_refit(own, at))
+
+
+def test_refits_on_a_gram_matrix_are_solved_ahead(monkeypatch):
+    X, y = noisy(120, 4)
+    plan = repeated_folds(y, 5, 2, np.random.default_rng(SEED))
+    ahead = with_start(KernelSVM(C=2.0, gamma=0.2), X, y, plan)
+    assert sorted(ahead["svm_start"].ahead) == list(range(10))
+    monkeypatch.setattr(svm_refits, "MAX_AHEAD", 0)
+    alone = with_start(KernelSVM(C=2.0, gamma=0.2), X, y, plan)
+    assert not alone["svm_start"].ahead
+    for at in range(10):
+        assert_same(svm_refit(ahead, at), svm_refit(alone, at))
+
+
 @pytest.mark.usefixtures("no_ordinary_refit")
 def test_libsvm_finds_the_same():
     X, y = noisy(120, 4, offset=1.0)

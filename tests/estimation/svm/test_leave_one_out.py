@@ -237,6 +237,17 @@ def test_errors_on_positive_and_on_negative_examples_have_their_names():
     assert left.loo_plus != left.loo_minus
 
 
+def test_the_folds_behind_the_intervals_have_the_gamma_of_all_examples():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:120] / X[:120].std(axis=0), y[:120]
+    gamma = 1.0 / (X.shape[1] * X.var())
+    scaled, given = (leave_one_out(KernelSVM(gamma=value), X, y) for value in ("scale", gamma))
+    assert scaled.errors == given.errors
+    for name, one in scaled.items():
+        other = given[name].interval
+        assert one.interval == other or one.interval.low == pytest.approx(other.low, abs=1e-9)
+
+
 @pytest.mark.parametrize("measure", ["error_rate", "recall"])
 def test_the_interval_holds_that_of_the_folds_too(measure):
     """With nothing to learn, leave-one-out of balanced classes is too high, and folds are not."""
