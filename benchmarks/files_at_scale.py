@@ -75,6 +75,7 @@ def work(path):
 """,
         "DuckDB": """
 import duckdb
+duckdb.execute("SET enable_progress_bar = false")
 def work(path):
     duckdb.sql(f"SELECT * FROM read_json('{path}', format='newline_delimited')").fetchnumpy()
 """,
@@ -89,6 +90,7 @@ def work(path):
 """,
         "DuckDB": """
 import duckdb
+duckdb.execute("SET enable_progress_bar = false")
 def work(path):
     duckdb.sql(f"SELECT sum(y_true), sum(y_pred), sum(score) FROM '{path}'").fetchall()
 """,
@@ -108,6 +110,7 @@ def work(path):
 """,
         "DuckDB": """
 import duckdb
+duckdb.execute("SET enable_progress_bar = false")
 def work(path):
     source = f"read_json('{path}', format='newline_delimited')"
     duckdb.sql(f"SELECT sum(y_true), sum(y_pred), sum(score) FROM {source}").fetchall()
