@@ -1,9 +1,10 @@
 """Whole files, from the bytes on disk to every measure with its interval.
 
-Beside them stands a bare scan: every column is decoded, every row once, and nothing is computed but
-the sums by which polars is made to decode.  truerisk uses all columns of these files.  It also
-verifies the checksum of every page and hashes the file; pyarrow's scan of Parquet verifies the
-checksums with the same settings, polars cannot.
+Beside them stand bare readers of the same columns, all of which truerisk uses: readers that decode
+every value to an array, and readers that decode and add up.  truerisk also verifies the checksum of
+every Parquet page and hashes the file; pyarrow verifies with the same settings, polars cannot.
+Each runs in a process of its own, with as many threads as there are cores, and reads a small file
+of the same kind first: what it imports is not measured.
 """
 
 import subprocess
@@ -19,89 +20,158 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 TITLE = "Files of predictions: truth, prediction and score of every row → all measures"
-COLUMNS = ("file", "rows", "truerisk", "peak memory", "decoding the same columns alone", "ratio")
+COLUMNS = ("file", "rows", "truerisk", "peak memory", "decoding the same columns to arrays",
+           "ratio to arrays", "decoding and adding up", "ratio to sums")  # fmt: skip
 
-SCORE = """
+# What is measured is `work`; it is done once with the small file before.
+PROGRAM = """
 import re, sys, time
 from pathlib import Path
-import truerisk as tr
-start = time.perf_counter()
-tr.evaluate_files([sys.argv[1]], random_state=1)
-took = time.perf_counter() - start
+{work}
+work(sys.argv[1])
+start, cpu = time.perf_counter(), time.process_time()
+work(sys.argv[2])
+took, cpu = time.perf_counter() - start, time.process_time() - cpu
 # The high-water mark of this process alone; getrusage would count the one that started it.
-print(took, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+print(took, cpu, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
-ARROW_PARQUET = """
-import sys, time
+SCORE = """
+import truerisk as tr
+def work(path):
+    tr.evaluate_files([path], random_state=1)
+"""
+ARRAYS = {
+    "Parquet": {
+        "pyarrow, verified": """
 import pyarrow.parquet as pq
-start = time.perf_counter()
-file = pq.ParquetFile(sys.argv[1], page_checksum_verification=True, pre_buffer=False)
-for batch in file.iter_batches(batch_size=2**18, use_threads=True):
-    pass
-print(time.perf_counter() - start)
-"""
-POLARS_PARQUET = """
-import sys, time
+def work(path):
+    file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
+    for batch in file.iter_batches(batch_size=2**18, use_threads=True):
+        pass
+""",
+        "polars": """
 import polars as pl
-start = time.perf_counter()
-pl.scan_parquet(sys.argv[1]).select(pl.all().sum()).collect()
-print(time.perf_counter() - start)
-"""
-ARROW_CSV = """
-import sys, time
+def work(path):
+    pl.read_parquet(path)
+""",
+    },
+    "CSV": {
+        "pyarrow": """
 import pyarrow.csv
-start = time.perf_counter()
-pyarrow.csv.read_csv(sys.argv[1])
-print(time.perf_counter() - start)
-"""
-POLARS_CSV = """
-import sys, time
+def work(path):
+    pyarrow.csv.read_csv(path)
+""",
+        "polars": """
 import polars as pl
-start = time.perf_counter()
-pl.scan_csv(sys.argv[1]).select(pl.all().sum()).collect()
-print(time.perf_counter() - start)
-"""
+def work(path):
+    pl.read_csv(path)
+""",
+    },
+    "JSON lines": {
+        "polars": """
+import polars as pl
+def work(path):
+    pl.read_ndjson(path)
+""",
+        "DuckDB": """
+import duckdb
+duckdb.execute("SET enable_progress_bar = false")
+def work(path):
+    duckdb.sql(f"SELECT * FROM read_json('{path}', format='newline_delimited')").fetchnumpy()
+""",
+    },
+}
+SUMS = {
+    "Parquet": {
+        "polars": """
+import polars as pl
+def work(path):
+    pl.scan_parquet(path).select(pl.all().sum()).collect()
+""",
+        "DuckDB": """
+import duckdb
+duckdb.execute("SET enable_progress_bar = false")
+def work(path):
+    duckdb.sql(f"SELECT sum(y_true), sum(y_pred), sum(score) FROM '{path}'").fetchall()
+""",
+    },
+    "CSV": {
+        "polars": """
+import polars as pl
+def work(path):
+    pl.scan_csv(path).select(pl.all().sum()).collect()
+""",
+    },
+    "JSON lines": {
+        "polars": """
+import polars as pl
+def work(path):
+    pl.scan_ndjson(path).select(pl.all().sum()).collect()
+""",
+        "DuckDB": """
+import duckdb
+duckdb.execute("SET enable_progress_bar = false")
+def work(path):
+    source = f"read_json('{path}', format='newline_delimited')"
+    duckdb.sql(f"SELECT sum(y_true), sum(y_pred), sum(score) FROM {source}").fetchall()
+""",
+    },
+}
 REPEATS = 3
 
 
+SMALL = 1000
+
+
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield beside("Parquet", parquet(Path(folder), 10**6 if quick else 10**8), PARQUET_PEERS)
-        yield beside("CSV", csv(Path(folder), 10**5 if quick else 10**7), CSV_PEERS)
+    sizes = {"Parquet": 10**8, "CSV": 10**7, "JSON lines": 10**6}
+    for kind, n in sizes.items():
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as warm:
+            write = WRITERS[kind]
+            yield beside(
+                kind, write(Path(folder), n // 100 if quick else n), write(Path(warm), SMALL)
+            )
 
 
-PARQUET_PEERS = {"pyarrow (verified)": ARROW_PARQUET, "polars (unverified)": POLARS_PARQUET}
-CSV_PEERS = {"pyarrow": ARROW_CSV, "polars": POLARS_CSV}
-
-
-def beside(kind: str, made: tuple[Path, int], peers: dict[str, str]) -> tuple[str, ...]:
-    path, n = made
-    ours: list[float] = []
-    theirs: dict[str, list[float]] = {name: [] for name in peers}
-    run(SCORE, path)  # compiled sweeps come from their cache from now on
+def beside(kind: str, large: tuple[Path, int], small: tuple[Path, int]) -> tuple[str, ...]:
+    path, n = large
+    programs = {"truerisk": SCORE}
+    programs |= {f"to arrays {name}": code for name, code in ARRAYS[kind].items()}
+    programs |= {f"to sums {name}": code for name, code in SUMS[kind].items()}
+    best: dict[str, list[float]] = {}
     for _ in range(REPEATS):
-        found = run(SCORE, path)
-        ours.append(found[0])
-        memory = found[1]
-        for name, code in peers.items():
-            theirs[name].append(run(code, path)[0])
-    fastest = min(theirs, key=lambda name: min(theirs[name]))
-    scan = min(theirs[fastest])
-    listed = ", ".join(f"{name} {min(times):.2f} s" for name, times in theirs.items())
-    size = path.stat().st_size / 2**20
+        for name, code in programs.items():
+            run_once = run(code, small[0], path)
+            best[name] = min(best.get(name, run_once), run_once)
+    seconds, _, memory = best["truerisk"]
     return (
-        f"{kind}, {size:,.0f} MiB",
+        f"{kind}, {path.stat().st_size / 2**20:,.0f} MiB",
         f"{n:.0e}",
-        f"{min(ours):.2f} s",
+        time_of(best["truerisk"]),
         f"{memory / 2**10:,.0f} MiB ({1024 * memory / n:.1f} bytes a row)",
-        listed,
-        f"{min(ours) / scan:.2f} × {fastest}",
+        *compared(seconds, best, "to arrays "),
+        *compared(seconds, best, "to sums "),
     )
 
 
-def run(code: str, path: Path) -> list[float]:
+def compared(seconds: float, best: dict[str, list[float]], kind: str) -> tuple[str, str]:
+    peers = {name.removeprefix(kind): one for name, one in best.items() if name.startswith(kind)}
+    fastest = min(peers, key=lambda name: peers[name][0])
+    listed = ", ".join(f"{name} {time_of(one)}" for name, one in peers.items())
+    return listed, f"{seconds / peers[fastest][0]:.2f} × {fastest}"
+
+
+def time_of(measured: list[float]) -> str:
+    return f"{measured[0]:.2f} s ({measured[1]:.2f} of CPU)"
+
+
+def run(code: str, small: Path, path: Path) -> list[float]:
+    """Give seconds, CPU seconds and the peak in KiB."""
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM.format(work=code), str(small), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [float(number) for number in done.stdout.split()]
 
@@ -132,6 +202,18 @@ def csv(folder: Path, n: int) -> tuple[Path, int]:
         for start in range(0, n, 10**6):
             writer.write_table(batch(rng, min(10**6, n - start)))
     return path, n
+
+
+def json_lines(folder: Path, n: int) -> tuple[Path, int]:
+    path = folder / "predictions.jsonl"
+    columns = batch(np.random.default_rng(0), n).to_pydict()
+    with path.open("w", encoding="utf-8") as file:
+        for truth, predicted, score in zip(*columns.values(), strict=True):
+            file.write(f'{{"y_true": {truth}, "y_pred": {predicted}, "score": {score:.7g}}}\n')
+    return path, n
+
+
+WRITERS = {"Parquet": parquet, "CSV": csv, "JSON lines": json_lines}
 
 
 if __name__ == "__main__":

@@ -30,6 +30,15 @@ def test_a_file_gives_every_measure_with_its_interval(run, predictions):
     assert result["source"]["guessed"] == ["truth", "pred", "score"]
 
 
+def test_a_pattern_is_read_as_the_files_that_match_it(run, predictions):
+    whole = json.loads(run("score", predictions, "--json").stdout)
+    pattern = json.loads(run("score", predictions.parent / "pred*.csv", "--json").stdout)
+    assert pattern["estimates"] == whole["estimates"]
+    none = run("score", predictions.parent / "x*.csv")
+    assert none.exit_code == 3
+    assert "x*.csv: must match at least one file; there is none." in none.stderr
+
+
 def test_tables_tell_what_was_guessed(run, predictions):
     text = run("score", predictions, "--seed", "11").stdout
     assert re.search(r"truth +column y_true \(guessed\)", text)

@@ -135,12 +135,12 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
 def test_a_large_piece_is_sent_scattered_and_beside_its_pickle(client, tmp_path, monkeypatch):
     results = []
 
-    def unpacked(result):
+    def noted(result):
         results.append(result)
-        return unpack(result)
+        return unpacked(result)
 
-    unpack = files_on_cluster._unpacked
-    monkeypatch.setattr(files_on_cluster, "_unpacked", unpacked)
+    unpacked = files_on_cluster.unpacked
+    monkeypatch.setattr(files_on_cluster, "unpacked", noted)
     columns = two_classes(600_000)
     parquet.write_table(pa.table(columns), tmp_path / "p.parquet", row_group_size=300_000)
     here = evaluated([tmp_path], {}, {})

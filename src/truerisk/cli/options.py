@@ -21,11 +21,13 @@ class InputPath(click.Path):
     """A file that is read: where it is absent, the input is wrong, not the option."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Copy what is not on this disk; leave paths to click."""
+        """Copy what is not on this disk; leave patterns to the reader, and paths to click."""
         if isinstance(value, str) and (value == "-" or "://" in value):
             from truerisk.inputs.records.places import local_path
 
             value = str(local_path(value))
+        elif isinstance(value, str) and "*" in value and not Path(value).exists():
+            return Path(value)
         return super().convert(value, param, ctx)
 
     def fail(

@@ -185,7 +185,7 @@ class FilesOnCluster(PredictionFiles):
         settled = dataclasses.replace(reading, request=self._settled(reading))
         results = run_each(_tally_piece, {"reading": settled}, pieces)
         for at, (piece, result) in enumerate(zip(pieces, results, strict=True), start=1):
-            part = _unpacked(result)
+            part = unpacked(result)
             self._take(whole, part, piece.place)
             self._note(maker, part)
             unique.add_hashes(part.id_hashes)
@@ -263,7 +263,8 @@ def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:
     return {"piece": np.frombuffer(content, dtype=np.uint8), **places}
 
 
-def _unpacked(result: Result) -> TalliedPiece:
+def unpacked(result: Result) -> TalliedPiece:
+    """Put together what a worker has sent."""
     content, *apart = result.values()
     part: TalliedPiece = pickle.loads(content, buffers=apart)  # type: ignore[arg-type]  # noqa: S301
     return part

@@ -12,7 +12,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.places import shown_path, such_rows
+from truerisk.inputs.records.places import find_files, shown_path, such_rows
 
 
 def test_a_long_path_keeps_its_end():
@@ -226,3 +226,20 @@ def test_secrets_of_a_uri_are_not_shown():
         tr.evaluate_files("http://user:secret@127.0.0.1:1/p.csv?signature=secret")
     assert str(caught.value).startswith("http://127.0.0.1:1/p.csv: reading failed")
     assert "secret" not in str(caught.value)
+
+
+def test_a_pattern_stands_for_the_files_that_match_it(tmp_path):
+    for name in ("b-2.csv", "b-1.csv", "a.csv", "b-3.txt"):
+        (tmp_path / name).write_text("y_true,y_pred\n1,1\n")
+    (tmp_path / "b-4.csv").mkdir()
+    files, notes = find_files(tmp_path / "b-*.csv", (".csv",))
+    assert [path.name for path in files] == ["b-1.csv", "b-2.csv"]
+    assert notes == ()
+    with pytest.raises(InputError, match=r"c\*.csv: must match at least one file; there is none"):
+        find_files(tmp_path / "c*.csv", (".csv",))
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
+    path = tmp_path / "a[1].csv"
+    path.write_text("y_true,y_pred\n1,1\n")
+    assert find_files(path, (".csv",))[0] == (path,)

@@ -240,10 +240,17 @@ def _visible(streams: Streams) -> Streams:
 def find_files(
     paths: Path | str | Sequence[Path | str], endings: Collection[str]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """List the files that the paths name; a folder stands for its prediction files, sorted."""
+    """List the files that the paths name.
+
+    A folder stands for its prediction files, a pattern such as part-*.parquet for the files that
+    match it; both are sorted.
+    """
     files: list[Path] = []
     notes: list[str] = []
     for path in _as_paths(paths):
+        if is_pattern(path):
+            files.extend(_matching(path))
+            continue
         if not path.is_dir():
             files.append(path)
             continue
@@ -262,6 +269,21 @@ def find_files(
     if len(set(map(os.path.realpath, files))) < len(files):
         raise InputError("`paths` must name each file once; one of them is there twice.")
     return tuple(files), tuple(notes)
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path is the name of no file, but a pattern of names."""
+    return not path.exists() and re.search(r"[*?[]", str(path)) is not None
+
+
+def _matching(pattern: Path) -> list[Path]:
+    import glob
+
+    found = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207  (it takes absolute patterns)
+    files = [path for path in found if path.is_file()]
+    if not files:
+        raise refusal(pattern, "must match at least one file; there is none.")
+    return files
 
 
 def _as_paths(paths: Any) -> list[Path]:
