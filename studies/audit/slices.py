@@ -188,8 +188,8 @@ def _groups(design: Design, place: NDArray[Any], rng: np.random.Generator) -> An
 EQUAL = (100,) * 20
 UNEQUAL = tuple(int(size) for size in np.geomspace(20, 600, 20))
 SMALL = (25,) * 20
-TEN = (100,) * 10
-TEN_UNEQUAL = tuple(int(size) for size in np.geomspace(20, 400, 10))
+FIVE = (100,) * 5
+FIVE_UNEQUAL = (20, 42, 89, 189, 400)
 DESIGNS = (
     Design("two classes, 20 slices of 100", EQUAL, two_classes),
     Design("two classes, 20 slices of 20 to 600, 1 in 10 positive", UNEQUAL, two_classes, 0.1),
@@ -219,10 +219,9 @@ DESIGNS = (
         shift=1.0,
     ),
     Design("five classes, 20 slices of 100, one worse", EQUAL, five_classes, shift=0.2),
-    Design("two models, 10 slices of 100", TEN, two_models),
-    Design("two models, 10 slices of 20 to 400", TEN_UNEQUAL, two_models),
-    Design("two models, 10 slices of 100, groups in slices", TEN, two_models, groups="nested"),
-    Design("two models, 10 slices of 100, one worse", TEN, two_models, shift=1.0),
+    Design("two models, 5 slices of 100", FIVE, two_models),
+    Design("two models, 5 slices of 20 to 400", FIVE_UNEQUAL, two_models),
+    Design("two models, 5 slices of 100, one worse", FIVE, two_models, shift=1.0),
 )
 
 

@@ -466,6 +466,16 @@ def test_one_repetition_holds_independent_examples_and_the_spread_of_its_folds()
             assert recall.interval.high >= spread.high - 1e-12
 
 
+def test_folds_that_hardly_differ_leave_the_interval_of_independent_examples():
+    truth = np.repeat([0, 1], [41, 20])
+    found = estimate("majority", np.zeros((61, 1)), truth, **FEW | {"repeats": 1})
+    error = found["error_rate"]
+    assert 0 < np.ptp(error.replicates) < 0.05
+    exact = tr.binomial_interval(20, 61)
+    assert ends(error) == pytest.approx((exact.low, exact.high))
+    assert error.interval.method == "one_repetition"
+
+
 def test_agreement_of_one_repetition_takes_examples_as_independent():
     found = estimate(TREE, X, TWO, **FEW | {"repeats": 1}, interval="agreement")
     exact = tr.binomial_interval(int((found.called != TWO).sum()), N)
