@@ -292,7 +292,7 @@ def test_the_command_line(folder):
     page = CliRunner().invoke(main, ["doctor", "a.csv", "--html", "page.html"])
     assert page.exit_code == 0
     assert "What is in these files?" in (folder / "page.html").read_text(encoding="utf-8")
-    assert CliRunner().invoke(main, ["no-such-file.csv"]).exit_code == 2
+    assert CliRunner().invoke(main, ["no-such-file.csv"]).exit_code == 3
     for flag in ("--csv", "--markdown"):
         assert "region" in CliRunner().invoke(main, ["doctor", "a.csv", flag]).output
 
