@@ -22,12 +22,13 @@ class InputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Copy what is not on this disk; leave patterns to the reader, and paths to click."""
-        if isinstance(value, str) and (value == "-" or "://" in value):
-            from truerisk.inputs.records.places import local_path
+        if isinstance(value, str) and re.search(r"^-$|://|[*?[]", value):
+            from truerisk.inputs.records.places import is_pattern, local_path
 
-            value = str(local_path(value))
-        elif isinstance(value, str) and "*" in value and not Path(value).exists():
-            return Path(value)
+            path = local_path(value)
+            if is_pattern(path):
+                return path
+            value = str(path)
         return super().convert(value, param, ctx)
 
     def fail(

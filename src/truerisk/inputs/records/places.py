@@ -273,7 +273,7 @@ def find_files(
 
 def is_pattern(path: Path) -> bool:
     """Whether a path is the name of no file, but a pattern of names."""
-    return not path.exists() and re.search(r"[*?[]", str(path)) is not None
+    return re.search(r"[*?[]", str(path)) is not None and not path.exists()
 
 
 def _matching(pattern: Path) -> list[Path]:
