@@ -41,6 +41,7 @@ Sides = NDArray[np.int8]
 CHUNK = 64  # replicates; not a matter of workers, so that these do not change a bit
 ROUGH = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
 FIRST = ROUGH.index(0.01)  # where nothing is known
+FIRST_NEARBY = ROUGH.index(3e-3)  # where few examples are left out; by trial
 PILOTS = 8  # replicates
 WORTH_A_PILOT = 64  # replicates
 STEP, STEP_PER_EXAMPLE = 150.0, 0.7  # nanoseconds, as measured
@@ -426,7 +427,7 @@ class Nearby:
 
         What is solved has a gap of at most the tolerance, and somebody free who pins the bias down.
         """
-        decisions, left, _ = attempts(Plan(self.batch, FIRST), bounds)
+        decisions, left, _ = attempts(Plan(self.batch, FIRST_NEARBY), bounds)
         solved = np.ones(len(bounds), bool)
         solved[left] = False
         return decisions, solved
