@@ -347,6 +347,21 @@ def test_xi_alpha_of_a_table_is_the_bound_of_the_library(run, table):
     assert "at most" in text
 
 
+def test_xi_alpha_of_a_table_is_refined_by_name(run, table):
+    options = ("estimate", table, *BASIC, *SVM, "--method", "xi_alpha")
+    plain, searched, spanned = (
+        printed(run(*options, *more, "--json"))
+        for more in ((), ("--refine", "search", "--depth", "3"), ("--refine", "span"))
+    )
+    assert searched["settings"]["depth"] == 3
+    values = [one["estimates"]["error_rate"]["value"] for one in (plain, searched, spanned)]
+    assert values == sorted(values, reverse=True)
+    assert run(*options, "--depth", "3").exit_code == 3
+    refused = run("estimate", table, *BASIC, *SVM, "--refine", "span")
+    assert refused.exit_code == 2
+    assert "--refine: for --method xi_alpha of a table" in refused.stderr
+
+
 def test_xi_alpha_takes_one_svm(run, table):
     assert run("estimate", table, *BASIC, *SVM, *TREE, "--method", "xi_alpha").exit_code == 2
     assert run("estimate", table, *BASIC, *TREE, "--method", "xi_alpha").exit_code == 3

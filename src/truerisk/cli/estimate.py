@@ -60,6 +60,7 @@ RESAMPLING = (
     "bootstrap", "stratified_bootstrap", "jackknife", "nested_cross_validation", "conservative_z",
     "training_error",
 )  # fmt: skip
+ONLY_TRAINING = ("refine", "depth")
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
     "nested_cross_validation", "variance_components", "agreement", "resampled_t", "k_fold_t",
@@ -152,6 +153,12 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @option_with_default("--C", "cost", type=float, default=0.5, help="Documents: C.")
 @option_with_default("--rho", type=float, default=1.0, help="ρ: 1 for text, 2 is proven.")
 @click.option(
+    "--refine",
+    type=click.Choice(["span", "search"]),
+    help="xi_alpha of a table: take most of its bias away; search is SVM-light's.",
+)
+@click.option("--depth", type=click.IntRange(1), help="Of --refine search; 10 if absent.")
+@click.option(
     "--min-documents",
     type=click.IntRange(1),
     help="Documents: use words that occur in at least this many; 3 if absent.",
@@ -192,6 +199,7 @@ def estimate(data: Path, **options: Any) -> None:
     """
     check_outputs(options, [data])
     if not _is_table(data, options):
+        refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
         tables = "tables, and this is read as documents: name the --target or a --model"
         refuse_options(ONLY_TABLES, tables)
         if options["form"] in {"markdown", "latex"}:
@@ -199,6 +207,8 @@ def estimate(data: Path, **options: Any) -> None:
         _estimate_documents(data, options)
         return
     by_training = options["method"] == "xi_alpha"
+    if not by_training:
+        refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
     only_documents = tuple(name for name in ONLY_DOCUMENTS if name != "rho" or not by_training)
     refuse_options(only_documents, "documents, and this is read as a table")
     if by_training:
@@ -322,6 +332,8 @@ def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
             table.X,
             table.y,
             rho=options["rho"],
+            refine=options["refine"],
+            depth=options["depth"],
             level=options["level"],
             pos_label=options["pos_label"],
         )
