@@ -139,7 +139,7 @@ def test_cells_and_buckets_by_hand(uncompiled):
     places, starts = same(compiled.place_cells, uncompiled.place_cells, counts, starts)
     assert starts.tolist() == [0, 1, 3, 3, 3, 6, 7]
     assert places.tolist() == [[0, 1, 3, 3, 3, 6], [1, 1, 3, 3, 5, 7]]
-    wide, above, filled = starts.astype(np.int64), np.empty((3, 2), np.int64), np.empty(4, np.int64)
+    wide, above, filled = starts.astype(np.int64), np.empty((3, 2), np.int64), np.empty(3, np.int64)
     assert compiled.stack_buckets(wide, above, filled) == (2, 3, 4)
     assert uncompiled.stack_buckets(wide, above.copy(), filled.copy()) == (2, 3, 4)
     assert above.tolist() == [[1, 3], [1, 3], [0, 0]]

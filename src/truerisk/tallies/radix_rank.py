@@ -248,7 +248,7 @@ def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
     starts = runs[0].starts.astype(np.int64)
     for run in runs[1:]:
         starts += run.starts
-    above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS + 1, dtype=np.int64)
+    above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS, dtype=np.int64)
     used, *totals = kernel.stack_buckets(starts, above, filled)
     return Buckets(runs[0].layout, runs, low, starts, above, filled[:used], *totals)
 
