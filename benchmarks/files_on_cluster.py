@@ -1,4 +1,10 @@
-"""Ten Parquet files on a local Dask cluster of two processes, beside one process."""
+"""Ten Parquet files on a local Dask cluster of two processes, beside one process.
+
+One process is shown twice: on one core, and as it comes, with as many threads as there are cores.
+Two processes are no faster than two cores: beside one process that uses both, the ratio says what
+sending the tallies costs.  `python -m benchmarks.files_on_cluster 1000000000` measures another
+number of rows; CPU seconds stand beside the wall time.
+"""
 
 import json
 import subprocess
@@ -6,82 +12,114 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.files_at_scale import parquet
 
 TITLE = "Ten Parquet files on a local Dask cluster of two processes → all measures"
-COLUMNS = ("rows", "one process", "two processes", "ratio", "peak of a worker", "same bits",
+COLUMNS = ("rows", "one process, one core", "one process", "two processes", "to one core",
+           "to one process", "CPU seconds (one core; one; workers, client)",
+           "peak (one; worker; client)", "same bits",
            "same bits after a worker was killed")  # fmt: skip
 FILES = 10
 
-ONE = """
-import json, sys, time
-import truerisk as tr
-start = time.perf_counter()
-result = tr.evaluate_files(sys.argv[2:], random_state=1)
-took = time.perf_counter() - start
-plain = result.to_dict()
-print(json.dumps([took, {key: plain[key] for key in ("estimates", "n", "verdict", "notes")}]))
-"""
-TWO = """
-import json, os, re, signal, sys, threading, time
+PROGRAM = """
+import json, os, re, resource, signal, sys, threading, time
 from pathlib import Path
-import truerisk as tr
-from dask.distributed import Client, LocalCluster
 
-def peak():
-    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+def usage():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+    return used.ru_utime + used.ru_stime, int(peak)
 
-if __name__ == "__main__":
-    kill_after = float(sys.argv[1])
+def evaluated(paths):
+    import truerisk as tr
+    before = usage()[0]
+    start = time.perf_counter()
+    plain = tr.evaluate_files(paths, random_state=1).to_dict()
+    took = time.perf_counter() - start
+    result = {key: plain[key] for key in ("estimates", "n", "verdict", "notes")}
+    cpu, peak = usage()
+    return {"seconds": took, "cpu": cpu - before, "peak": peak, "result": result}
+
+def on_cluster(paths, kill_after):
+    import dask, truerisk as tr
+    from dask.distributed import Client, LocalCluster
+    # A nanny tells malloc to give memory back at once; to get it again costs more than to count.
+    environment = "distributed.nanny.pre-spawn-environ"
+    dask.config.set({f"{environment}.MALLOC_TRIM_THRESHOLD_": 2**29})
+    dask.config.set({f"{environment}.MALLOC_MMAP_THRESHOLD_": 2**25})
     with LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
     ) as cluster, Client(cluster) as client:
         client.run(__import__, "truerisk.evaluation.files_on_cluster")
+        before = [cpu for cpu, _ in client.run(usage).values()]
         if kill_after:
             victim = next(iter(client.run(os.getpid).values()))
             threading.Timer(kill_after, os.kill, (victim, signal.SIGKILL)).start()
-        start = time.perf_counter()
         with tr.use_cluster(client):
-            result = tr.evaluate_files(sys.argv[2:], random_state=1)
-        took = time.perf_counter() - start
-        peaks = list(client.run(peak).values())
-    plain = result.to_dict()
-    kept = {key: plain[key] for key in ("estimates", "n", "verdict", "notes")}
-    print(json.dumps([took, kept, max(peaks)]))
+            whole = evaluated(paths)
+        workers = list(client.run(usage).values())
+    cpu = [max(after - begin, 0) for (after, _), begin in zip(workers, before)]
+    return whole | {"worker_cpu": cpu, "worker_peak": max(peak for _, peak in workers)}
+
+if __name__ == "__main__":
+    kind, kill_after, *paths = sys.argv[1:]
+    if kind == "core":
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        os.environ["OMP_NUM_THREADS"] = "1"  # pyarrow, too, has that many threads then
+    many = kind == "cluster"
+    print(json.dumps(on_cluster(paths, float(kill_after)) if many else evaluated(paths)))
 """
 
 
-def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
-    n = 10**5 if quick else 10**8
+def rows(*, quick: bool = False, n: int = 10**8) -> Iterator[tuple[str, ...]]:
+    n = 10**6 if quick else n
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for at in range(FILES):
             place = Path(folder) / str(at)
             place.mkdir()
-            paths.append(parquet(place, n, seed=at)[0])
-        one, expected = run(Path(folder), ONE, 0.0, paths)
-        two, found, memory = run(Path(folder), TWO, 0.0, paths)
-        _, after_kill, _ = run(Path(folder), TWO, two / 2, paths)
-    yield (
-        f"{FILES * n:.0e}",
-        f"{one:.1f} s",
-        f"{two:.1f} s",
-        f"{one / two:.2f}",
-        f"{memory / 2**10:,.0f} MiB",
-        "yes" if found == expected else "no",
-        "yes" if after_kill == expected else "no",
+            paths.append(parquet(place, n // FILES, seed=at)[0])
+        yield measured(Path(folder), paths, n)
+
+
+def measured(folder: Path, paths: list[Path], n: int) -> tuple[str, ...]:
+    core = run(folder, "core", 0.0, paths)
+    one = run(folder, "one", 0.0, paths)
+    two = run(folder, "cluster", 0.0, paths)
+    after_kill = run(folder, "cluster", two["seconds"] / 2, paths)
+    workers = " + ".join(f"{cpu:.1f}" for cpu in two["worker_cpu"])
+    peaks = (one["peak"], two["worker_peak"], two["peak"])
+    return (
+        f"{n:.0e}",
+        f"{core['seconds']:.1f} s",
+        f"{one['seconds']:.1f} s",
+        f"{two['seconds']:.1f} s",
+        f"{core['seconds'] / two['seconds']:.2f} ×",
+        f"{one['seconds'] / two['seconds']:.2f} ×",
+        f"{core['cpu']:.1f}; {one['cpu']:.1f}; {workers}, {two['cpu']:.1f}",
+        "; ".join(f"{peak / 2**10:,.0f} MiB" for peak in peaks),
+        "yes" if core["result"] == one["result"] == two["result"] else "no",
+        "yes" if after_kill["result"] == one["result"] else "no",
     )
 
 
-def run(folder: Path, code: str, kill_after: float, paths: list[Path]) -> list:
+def run(folder: Path, kind: str, kill_after: float, paths: list[Path]) -> dict[str, Any]:
     program = folder / "program.py"  # workers import what started them
-    program.write_text(code, encoding="utf-8")
+    program.write_text(PROGRAM, encoding="utf-8")
     done = subprocess.run(  # noqa: S603
-        [sys.executable, str(program), str(kill_after), *map(str, paths)],
+        [sys.executable, str(program), kind, str(kill_after), *map(str, paths)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+if __name__ == "__main__":
+    for line in rows(n=int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**8):
+        for name, cell in zip(COLUMNS, line, strict=True):
+            print(f"{name:45} {cell}")

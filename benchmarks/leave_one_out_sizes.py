@@ -9,37 +9,65 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
 from benchmarks.svm_leave_one_out import timed
 from truerisk import KernelSVM, LinearSVM, leave_one_out
+from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.text.vectorizer import Vectorizer
 
-TITLE = "Exact leave-one-out by size, one thread, beside SVC(precomputed) on a sample of examples"
+TITLE = (
+    "Exact leave-one-out by size, one thread on both sides, beside SVC(precomputed) on a sample of "
+    "examples; the goal is for the default intervals"
+)
 COLUMNS = (
     *("data, kernel, C", "n", "binomial intervals", "with those of 50 refits"),
     *("SVC loop, from a sample", "ratio", "ratio with 50 refits", "exponent in n", "goal", "met"),
 )
 FILES = ("waveform", "ringnorm", "banana", "covtype_binary", "image", "ijcnn1")
 COSTS = (0.1, 1.0, 10.0)
-SIZE, LARGER = 2000, 4000
+SMALLER, SIZE, LARGER = 1000, 2000, 4000
+CATEGORIES = ("student", "course")  # of the longest documents; tuned on the first
 TABLE_SIZES = (2300, 4600, 9200)
 SAMPLE = 3
-MIN_RATIO, MAX_EXPONENT, MAX_SECONDS = 300.0, 2.5, 1.3
+MIN_RATIO, MIN_RATIO_OF_TEXT, MAX_EXPONENT, MAX_SECONDS = 300.0, 1000.0, 2.5, 1.3
 
 
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
-    """Give tables by a Gaussian kernel, one of them at two sizes, and a skewed table by none."""
-    for data in data_sets(200 if quick else SIZE):
-        for cost in COSTS:
-            yield beside(data, "RBF", cost)
+    """Give tables by a Gaussian kernel, two sizes of some tables, and long documents."""
+    # A second thread of BLAS waits, and its waiting is counted.
+    with threadpool_limits(1):
+        for size in (200,) if quick else (SMALLER, SIZE):
+            for data in data_sets(size):
+                yield from (beside(data, "RBF", cost) for cost in COSTS)
+        yield from of_two_sizes(quick=quick)
+        for data in long_documents(200 if quick else SIZE):
+            for cost in COSTS[1:]:
+                yield beside(data, "linear", cost, goal=MIN_RATIO_OF_TEXT)
+
+
+def of_two_sizes(*, quick: bool) -> Iterator[tuple[str, ...]]:
     folder = os.environ.get("TRUERISK_DATA")
-    if folder and not quick:
-        for cost in COSTS:
-            pair = [waveform(folder, n) for n in (SIZE, LARGER)]
-            yield growth(pair, "RBF", cost)
+    for cost in COSTS if folder and not quick else ():
+        yield growth([waveform(str(folder), n) for n in (SIZE, LARGER)], "RBF", cost)
     for cost in COSTS[:1] if quick else COSTS:
         for pair in pairwise((200, 400) if quick else TABLE_SIZES):
             yield growth([skewed(n) for n in pair], "linear", cost)
+
+
+def long_documents(n: int) -> Iterator[Data]:
+    """Give the longest documents of a corpus, some 190 words each, a category against the rest."""
+    folder = os.environ.get("TRUERISK_DATA")
+    if folder is None:
+        return
+    corpus = read_corpus(Path(folder) / "text" / "webkb4.jsonl.gz")
+    texts = corpus.texts or ()
+    longest = np.argsort([-len(text) for text in texts], kind="stable")[:n]
+    X = Vectorizer().fit_transform([texts[i] for i in longest])
+    for category in CATEGORIES:
+        y = np.where(corpus.members(category)[longest], 1.0, -1.0)
+        yield Data(f"longest of WebKB, {category}", X, y)
 
 
 def data_sets(most: int) -> Iterator[Data]:
@@ -66,15 +94,15 @@ def skewed(n: int) -> Data:
     return sample("57 skewed columns", X * (rng.random((n, 57)) < share), y, n)
 
 
-def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
+def beside(data: Data, kernel: str, cost: float, *, goal: float = MIN_RATIO) -> tuple[str, ...]:
     """Measure one set of data."""
     plain, whole = seconds(data, kernel, cost)
     theirs = loop(data, kernel, cost)
-    met = "yes" if theirs / plain >= MIN_RATIO else "no"
+    met = "yes" if theirs / whole >= goal else "no"
     return (
         *(f"{data.name}, {kernel}, {cost:g}", str(len(data.y)), f"{plain:.3f} s", f"{whole:.2f} s"),
         *(f"{theirs:.0f} s", f"{theirs / plain:,.0f}", f"{theirs / whole:,.0f}", "–"),
-        *(f"≥ {MIN_RATIO:.0f}×", met),
+        *(f"≥ {goal:.0f}×", met),
     )
 
 
@@ -102,12 +130,14 @@ def seconds(data: Data, kernel: str, cost: float) -> tuple[float, float]:
         return lambda: leave_one_out(svm, data.X, data.y, interval=interval)
 
     plain = min(timed(work("binomial"))[1] for _ in range(3))
-    return plain, min(timed(work("variance_components"))[1] for _ in range(2))
+    return plain, min(timed(work("variance_components"))[1] for _ in range(3))
 
 
 def loop(data: Data, kernel: str, cost: float) -> float:
     """Give the time of a loop over all examples, from a sample of them; the Gram matrix is free."""
-    gram, y = gram_of(data.X, kernel), data.y
+    is_sparse = hasattr(data.X, "tocsr")
+    gram = (data.X @ data.X.T).toarray() if is_sparse else gram_of(data.X, kernel)
+    y = data.y
 
     def refit() -> Array:
         found = []

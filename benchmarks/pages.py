@@ -26,6 +26,7 @@ NAMES = (
     "text_vectors",
     "svm_on_text",
     "svm_on_tables",
+    "svm_loose",
     "svm_leave_one_out",
     "leave_one_out_sizes",
     "kernel_svm_sizes",

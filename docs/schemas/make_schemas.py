@@ -81,7 +81,6 @@ SLICES: Schema = {
             "estimates": ESTIMATES,
             "by_class": {"type": "object", "additionalProperties": ESTIMATES},
             "tests": {"type": "object", "additionalProperties": {"$ref": "#/$defs/SliceTest"}},
-            "differences_measured": TEXT,
             "notes": TEXTS,
         },
         "required": ["columns", "estimates", "n", "tests"],

@@ -389,7 +389,7 @@ class Estimate(Reportable):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Resampled(Estimate):
-    """An estimate made of the values of several refits.
+    """An estimate made of the values of several refits; `design` says how these were made.
 
     Examples
     --------
@@ -400,6 +400,7 @@ class Resampled(Estimate):
     """
 
     replicates: tuple[float, ...] = ()
+    design: str = ""
 
     @property
     def standard_deviation(self) -> float:

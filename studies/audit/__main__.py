@@ -11,22 +11,27 @@ from studies.audit import (
     bands,
     choices,
     compression,
+    corrected_t,
     curves,
     further_measures,
+    group_power,
     groups,
     guarantees,
     holdout,
     learner_coverage,
+    leave_one_out,
     pages,
     perturbation,
     perturbed_measures,
     planning,
     predictions,
     proportions,
+    refit_measures,
     refit_tests,
     refits,
     sentences,
     sizes,
+    slice_differences,
     slices,
     values,
     xi_alpha,
@@ -99,6 +104,15 @@ def _refits(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]
     write_ledger(CoverageCell, "refits", rows, LEDGERS)
 
 
+def _refit_measures(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = refit_measures.SAMPLES if samples is None else samples
+    rows: list[CoverageCell] = []
+    for batch in refit_measures.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, "refit_measures", rows, LEDGERS)
+
+
 def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     drawn = refit_tests.SAMPLES if samples is None else samples
     rows = []
@@ -106,6 +120,28 @@ def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator
         rows += measured_rows
         yield f"{trial.pair}, n = {trial.n}, gap {trial.gap:g}"
     write_ledger(refit_tests.TestShare, "refit_tests", rows, LEDGERS)
+
+
+def _corrected_t(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    yield from _of_cells(corrected_t, samples, resume)
+
+
+def _leave_one_out(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    yield from _of_cells(leave_one_out, samples, resume)
+
+
+def _slice_differences(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    yield from _of_cells(slice_differences, samples, resume)
+
+
+def _of_cells(study: Any, samples: int | None, resume: Path | None) -> Iterator[str]:
+    """Run a study that gives its rows problem by problem, and write its ledger."""
+    rows: list[CoverageCell] = []
+    drawn = study.SAMPLES if samples is None else samples
+    for batch in study.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        yield f"{batch[0].problem}, n = {batch[0].n}: {min(one.coverage for one in batch):.3f}"
+    write_ledger(CoverageCell, study.STUDY, rows, LEDGERS)
 
 
 def _perturbation(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -167,6 +203,15 @@ def _groups(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str
         yield step
     write_ledger(CoverageCell, "groups", rows, LEDGERS)
     yield groups.summary(rows)
+
+
+def _group_power(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    drawn = group_power.SAMPLES if samples is None else samples
+    rows = []
+    for batch in group_power.measure_all(samples=drawn, folder=resume):
+        rows += batch
+        yield f"{batch[0].groups} {batch[0].sizes}, gap {batch[0].gap:g}"
+    write_ledger(group_power.GroupTestShare, "group_power", rows, LEDGERS)
 
 
 def _sentences(samples: int | None, resume: Path | None, jobs: int) -> Iterator[str]:
@@ -258,12 +303,16 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "further_measures": _further_measures,
     "learners": _learners,
     "refits": _refits,
+    "refit_measures": _refit_measures,
     "refit_tests": _refit_tests,
+    "corrected_t": _corrected_t,
+    "leave_one_out": _leave_one_out,
     "perturbation": _perturbation,
     "perturbed_measures": _perturbed_measures,
     "tests": _tests,
     "bands": _bands,
     "groups": _groups,
+    "group_power": _group_power,
     "values": _values,
     "sentences": _sentences,
     "planning": _planning,
@@ -272,6 +321,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "guarantees": _guarantees,
     "curves": _curves,
     "slices": _slices,
+    "slice_differences": _slice_differences,
     "pages": _pages,
 }
 # On two cores, as a part says before it begins.
@@ -282,13 +332,17 @@ LASTS = {
     "choices": "10 minutes",
     "further_measures": "5 minutes",
     "refits": "several hours",
+    "refit_measures": "15 minutes",
     "refit_tests": "an hour",
+    "corrected_t": "10 minutes",
+    "leave_one_out": "15 minutes",
     "learners": "several hours",
     "perturbation": "several hours",
     "perturbed_measures": "15 minutes",
     "tests": "several hours",
     "bands": "5 minutes",
     "groups": "three quarters of an hour",
+    "group_power": "2 minutes",
     "values": "10 minutes",
     "sentences": "an hour",
     "guarantees": "an hour",
@@ -297,6 +351,7 @@ LASTS = {
     "compression": "10 minutes",
     "curves": "20 minutes",
     "slices": "an hour",
+    "slice_differences": "5 minutes",
     "pages": "2 seconds",
 }
 

@@ -6,6 +6,11 @@ frozen before they were drawn).  Pages and the package quote the held-out rows.
 
 import math
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.aliases import Array
 
 CHOSEN_ON, HELD_OUT = "chosen on", "held out"
 
@@ -55,3 +60,32 @@ class CoverageCell:
     def within(self, low: float, high: float) -> bool:
         """Whether the coverage lies in a range, two standard errors allowed."""
         return low - 2 * self.standard_error <= self.coverage <= high + 2 * self.standard_error
+
+
+def cells_of_ends(ends: Array, truth: Array | float, **facts: Any) -> list[CoverageCell]:
+    """Count in how many samples the ends, samples × 2, hold the truth: one cell with these facts.
+
+    A sample without ends or truth is undefined; where all are, there is no cell.
+
+    Examples
+    --------
+    >>> ends = np.array([[0.1, 0.3], [0.2, 0.5], [np.nan, np.nan]])
+    >>> [cell] = cells_of_ends(ends, 0.4, study="x", problem="", role=HELD_OUT, design="", n=9,
+    ...     measure="accuracy", method="wald", level=0.95, target="this model")
+    >>> cell.samples, cell.undefined, cell.coverage, round(cell.width, 2)
+    (2, 1, 0.5, 0.25)
+    """
+    low, high = ends.T
+    there = np.isfinite(low) & np.isfinite(truth)
+    if not there.any():
+        return []
+    covered = (low <= truth) & (truth <= high)
+    return [
+        CoverageCell(
+            samples=int(there.sum()),
+            undefined=int((~there).sum()),
+            coverage=float(covered[there].mean()),
+            width=float((high - low)[there].mean()),
+            **facts,
+        )
+    ]

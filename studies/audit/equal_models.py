@@ -56,6 +56,13 @@ COUNTED = (
     "log_loss",
     "brier_score",
 )
+FURTHER = (
+    "negative_predictive_value",
+    "gmean",
+    "youden",
+    "positive_likelihood_ratio",
+    "negative_likelihood_ratio",
+)
 OF_CLASSES = (
     "error_rate",
     "balanced_accuracy",
@@ -226,6 +233,11 @@ def by_counts(setting: str, n: int, rng: np.random.Generator) -> Outcomes:
     """Try the tests of measures of calls, of areas and of losses."""
     drawn = scored(n, {**BINARY, **GROUPS, **WEIGHTS}[setting], rng)
     return compared(drawn, COUNTED, pos_label=1, probabilities=True)
+
+
+def by_further_counts(setting: str, n: int, rng: np.random.Generator) -> Outcomes:
+    """Try the tests of the other measures of calls."""
+    return compared(scored(n, BINARY[setting], rng), FURTHER, pos_label=1)
 
 
 def by_classes(setting: str, n: int, rng: np.random.Generator) -> Outcomes:

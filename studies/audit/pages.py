@@ -79,6 +79,7 @@ class Study:
     words: str = ""
     bound: bool = False
     by_design: bool = False
+    of_learner: bool = False  # what is promised is the learner's value, not this model's
     pooled: tuple[str, ...] = ()  # methods of which the package knows no design
 
     @property
@@ -98,8 +99,9 @@ STUDIES = {
         "Measures at another prior, and on request",
         PREDICTIONS,
         "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
-        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial areas "
-        "and areas of pairs of classes.",
+        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial "
+        "areas, areas of pairs of classes, micro and weighted averages of rankings; the "
+        "bootstrap within the classes, where the examples are drawn class by class.",
     ),
     "predictions": Study("Predictions: normal scores, small tables", PREDICTIONS),
     "groups": Study("Rows in groups", PREDICTIONS, "`tr.evaluate` and `tr.compare` with groups."),
@@ -114,6 +116,12 @@ STUDIES = {
         PREDICTIONS,
         "Measures at the threshold of best F1, of Youden's J or of the least cost.",
     ),
+    "slice_differences": Study(
+        "Slices less the rest",
+        PREDICTIONS,
+        "The intervals of the differences in `tr.evaluate(by=…)`; n is the size of the slice.",
+        by_design=True,
+    ),
     "bands": Study(
         "Bands of curves",
         PREDICTIONS,
@@ -123,11 +131,33 @@ STUDIES = {
     "refits": Study(
         "Estimates by refits", LEARNERS, "The intervals of `tr.estimate`.", by_design=True
     ),
+    "refit_measures": Study(
+        "Estimates by refits, other measures",
+        LEARNERS,
+        "The other measures of `tr.estimate`, on some of the same populations.",
+        by_design=True,
+    ),
     "learners": Study(
         "Other intervals of refits, by name",
         LEARNERS,
         "The error rate on eight problems with three learners: linear discriminant, naive Bayes, "
         "tree. `agreement` was found on other problems; `agreement_damped` with a look at these.",
+        by_design=True,
+    ),
+    "corrected_t": Study(
+        "The corrected t where it is the default",
+        LEARNERS,
+        "Random divisions (`subsampling`, ShuffleSplit), scorers that the registry does not know "
+        "(*scorer*), and the winner of a search. It speaks of the learner: the truth is the mean, "
+        "over samples, of the model trained on all the examples; refits on fewer are worse.",
+        by_design=True,
+        of_learner=True,
+    ),
+    "leave_one_out": Study(
+        "Exact leave-one-out of SVMs",
+        LEARNERS,
+        "`tr.leave_one_out`, on noise with as many examples of either class and on other problems; "
+        '`clopper_pearson` is `interval="binomial"`.',
         by_design=True,
     ),
     "curves": Study(
@@ -191,6 +221,7 @@ STUDIES = {
 # Ledgers whose rows are of another kind, shown as they are on the page of tests.
 OTHERS = {
     "refit_tests": "`tr.compare_models`: size (gap 0) and power of four tests",
+    "group_power": "`tr.compare` with groups: size (gap 0) and power beside the former rule",
     "guarantee_rivals": "Guarantees beside other rules",
 }
 PAGES = {
@@ -534,7 +565,8 @@ def evidence_page(ledgers: Ledgers, page: str) -> str:
             for cell in cells
             if cell.samples >= MIN_SAMPLES and (cell.level == LEVEL or study.bound)
         ]
-        usual = [cell for cell in usual if cell.target not in {LEARNER, NO_PROMISE}]
+        other = {NO_PROMISE} if study.of_learner else {LEARNER, NO_PROMISE}
+        usual = [cell for cell in usual if cell.target not in other]
         key = _by_level if study.bound else _with_design(study, _by_method)
         rows += [_evidence(study, group) for group in grouped(usual, key)]
         low = [cell for cell in usual if is_low(cell, study) and "invalid" not in cell.method]

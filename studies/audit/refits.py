@@ -40,7 +40,7 @@ from truerisk.estimation.refits.best_of import (
     repeated_choices,
 )
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import summarise
+from truerisk.estimation.refits.interval_rules import DEFAULT, summarise
 from truerisk.estimation.refits.methods import find_method
 from truerisk.estimation.refits.plans import Folds, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
@@ -48,6 +48,7 @@ from truerisk.estimation.refits.votes import CollectedVotes
 from truerisk.evaluation.count_estimates import CountEstimates
 from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
+from truerisk.intervals.measured_coverage import folds_design
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average
 from truerisk.results import Interval
@@ -57,7 +58,7 @@ from truerisk.tallies.placements import share_below
 FOLDS, REPEATS, LEVEL, SAMPLES = 10, 5, 0.95, 300
 TARGET, RIVAL, OLD_CHOICE = "this model", "corrected_t", "bootstrap_out_of_bag"
 BEST_OF, CHOICES = "best of ten", 300
-OTHER_DESIGNS = ((1, 10), (3, 5), (5, 2), (5, 5), (10, 10))  # repetitions, folds
+OTHER_DESIGNS = ((1, 10), (1, 5), (3, 5), (5, 2), (5, 5), (10, 10))  # repetitions, folds
 MIN_OF_A_CLASS = 2  # a sample with fewer is drawn anew
 ABSENT = -1
 OF_TWO = (
@@ -150,9 +151,7 @@ class Cell:
     @property
     def design(self) -> str:
         """Say how refits are made."""
-        return (
-            f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} × {self.folds} folds"
-        )
+        return folds_design(self.folds, self.repeats)
 
     @property
     def role(self) -> str:
@@ -208,9 +207,15 @@ def draw(cell: Cell, at: int) -> tuple[Array, Indices, Indices | None]:
 
 
 def collected_of(
-    cell: Cell, X: Array, y: Indices, at: int, groups: Indices | None = None
+    cell: Cell,
+    X: Array,
+    y: Indices,
+    at: int,
+    groups: Indices | None = None,
+    *,
+    every: bool = False,
 ) -> tuple[CollectedVotes, Request]:
-    """Refit on the folds that `tr.estimate` makes of `random_state=at`."""
+    """Refit on the folds of `tr.estimate(…, random_state=at)`; ask for `every` measure, or ours."""
     classes = int(y.max()) + 1
     examples = Examples.of(X, y, groups)
     rng = np.random.default_rng([at, 0])
@@ -227,7 +232,7 @@ def collected_of(
     request = Request(
         pos_label=examples.pos_label,
         random_state=at,
-        measures=measures_of(classes),
+        measures=None if every else measures_of(classes),
         level=LEVEL,
         probabilities=collected.are_probabilities,
     ).checked()
@@ -267,9 +272,10 @@ def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estim
     )
     names = measures_of(len(examples.labels))
     if collected.plan.repetitions == 1:
+        done = {name: votes.finished(one, DEFAULT) for name, one in votes.evaluation().items()}
         return {
             name: (one.value, one.interval)
-            for name, one in votes.evaluation().items()
+            for name, one in done.items()
             if name in names and one.interval is not None
         }
     found = {

@@ -45,6 +45,11 @@ KINDS = {
         equal_models.by_counts,
         tuple(equal_models.BINARY),
     ),
+    "further": Kind(
+        "`tr.compare`: other measures of calls",
+        equal_models.by_further_counts,
+        tuple(equal_models.BINARY),
+    ),
     "classes": Kind(
         "`tr.compare`: three classes",
         equal_models.by_classes,

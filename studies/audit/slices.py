@@ -1,7 +1,9 @@
 """How often slices that are equal are called worse than the rest, and how often a worse one is.
 
 Each cell draws data sets with slices of stated sizes from one population, in `size` cells the same
-in every slice, in `power` cells worse in one of them, and evaluates them with `by=`.
+in every slice, in `power` cells worse in one of them, and evaluates them with `by=`.  Of two models
+that are equally good, or of which the second is worse in one slice, `tr.compare` says where they
+differ.
 """
 
 import re
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 import truerisk as tr
 from studies.audit.checkpoints import Arrays, checkpointed
+from studies.audit.equal_models import Alike, two_normals
 from truerisk.intervals.choose import auc_interval
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.intervals.two_samples import fisher_mid_p, mover_p_value
@@ -27,6 +30,7 @@ WORSE = "s00"  # the slice that is worse in cells of power
 DISTANCE = 1.5  # of the mean scores of the classes
 THRESHOLD = 1.0
 ROWS_A_GROUP = 5
+CORRELATION = 0.5  # of the scores of two models, within the classes
 WITHIN = 0.5  # of the variance of a score, what the rows of a group share
 ALPHA = 0.05
 Test = tuple[str, float, float]  # slice, p-value, slice − rest
@@ -102,6 +106,24 @@ def label_sets(design: Design, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def two_models(design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw the scores of two models, correlated one half within the classes, called likewise."""
+    place = _places(design)
+    n = len(place)
+    group = _groups(design, place, rng)
+    positive = rng.random(n) < design.prevalence
+    alike = Alike(CORRELATION, grouped=bool(design.groups))
+    scores = [one + DISTANCE * positive for one in two_normals(n, alike, rng)]
+    scores[1] -= design.shift * (positive & (place == 0))
+    return {
+        "y_true": positive.astype(int),
+        "predictions": [(score >= THRESHOLD).astype(int) for score in scores],
+        "scores": scores,
+        "groups": group,
+        **_columns(design, place, rng),
+    }
+
+
 def _places(design: Design) -> NDArray[Any]:
     return np.repeat(np.arange(len(design.sizes)), design.sizes)
 
@@ -123,6 +145,8 @@ def _groups(design: Design, place: NDArray[Any], rng: np.random.Generator) -> An
 EQUAL = (100,) * 20
 UNEQUAL = tuple(int(size) for size in np.geomspace(20, 600, 20))
 SMALL = (25,) * 20
+TEN = (100,) * 10
+TEN_UNEQUAL = tuple(int(size) for size in np.geomspace(20, 400, 10))
 DESIGNS = (
     Design("two classes, 20 slices of 100", EQUAL, two_classes),
     Design("two classes, 20 slices of 20 to 600, 1 in 10 positive", UNEQUAL, two_classes, 0.1),
@@ -143,6 +167,10 @@ DESIGNS = (
         shift=1.0,
     ),
     Design("five classes, 20 slices of 100, one worse", EQUAL, five_classes, shift=0.2),
+    Design("two models, 10 slices of 100", TEN, two_models),
+    Design("two models, 10 slices of 20 to 400", TEN_UNEQUAL, two_models),
+    Design("two models, 10 slices of 100, groups in slices", TEN, two_models, groups="nested"),
+    Design("two models, 10 slices of 100, one worse", TEN, two_models, shift=1.0),
 )
 
 
@@ -151,7 +179,7 @@ class SliceShare:
     """How often some slice was surely worse, some listed as worse, and the worse one was named.
 
     `worse` counts any slice but the one that is worse; `named` is of that one, NaN where all are
-    equal.
+    equal.  Of two models, `worse` counts slices in which either is called better.
     """
 
     design: str
@@ -198,6 +226,8 @@ def _block(design: Design, start: int) -> Arrays:
 
 def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
     drawn = design.draw(design, rng)
+    if "predictions" in drawn:
+        return _of_models(design, drawn)
     plain = not design.weighted and not design.groups
     found = quick_tests(drawn) if plain else outcomes_of(drawn)
     worse_name = f"slice={WORSE}" if design.shift else ""
@@ -217,6 +247,28 @@ def _one(design: Design, rng: np.random.Generator) -> dict[str, bool]:
         "worse": bool(worse - {worse_name}),
         "listed": bool(listed - {worse_name}),
         "named": worse_name in worse,
+    }
+
+
+def _of_models(design: Design, drawn: dict[str, Any]) -> dict[str, bool]:
+    """Compare two models slice by slice."""
+    first, second = drawn["predictions"]
+    slices = tr.compare(
+        drawn["y_true"],
+        first,
+        second,
+        scores=drawn["scores"],
+        by=drawn["by"],
+        groups=drawn["groups"],
+        pos_label=1,
+        random_state=0,
+    ).slices
+    other = f"slice={WORSE}" if design.shift else ""
+    elsewhere = [one for one in slices if one.slice != other]
+    return {
+        "worse": any(one.finding in {"better", "worse"} for one in elsewhere),
+        "listed": any(one.listed <= ALPHA for one in elsewhere),
+        "named": any(one.finding == "worse" for one in slices if one.slice == other),
     }
 
 

@@ -55,48 +55,74 @@ ALLOWED_ERRORS = 3.0  # Monte Carlo errors of a difference of two coverages
 
 
 def two_normals(
-    n: int, d: int, sigma: float, rng: np.random.Generator
+    n: int,
+    d: int,
+    sigma: float,
+    rng: np.random.Generator,
+    *,
+    correlation: float = 0.0,
+    noise: float = 0.0,
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Draw n examples of two classes, equally probable, with means −1 and 1 in every feature."""
+    """Draw n examples of two classes, equally probable, with means −1 and 1 in every feature.
+
+    Any two features have the correlation r; a share of the labels is turned round.
+    """
     y = rng.integers(0, 2, size=n)
-    return sigma * rng.normal(size=(n, d)) + np.where(y == 1, 1.0, -1.0)[:, None], y
+    X = sigma * math.sqrt(1 - correlation) * rng.normal(size=(n, d))
+    X += np.where(y == 1, 1.0, -1.0)[:, None]
+    if correlation > 0:
+        X += sigma * math.sqrt(correlation) * rng.normal(size=(n, 1))
+    if noise > 0:
+        y = np.where(rng.random(n) < noise, 1 - y, y)
+    return X, y
 
 
-def exact_error(weights: Array, bias: float, sigma: float) -> float:
+def exact_error(
+    weights: Array, bias: float, sigma: float, *, correlation: float = 0.0, noise: float = 0.0
+) -> float:
     r"""Give the error of a linear rule on the two normal classes.
 
-    .. math:: \tfrac12 \Phi\Bigl(-\frac{\sum_j w_j + b}{\sigma |w|}\Bigr)
-              + \tfrac12 \Phi\Bigl(-\frac{\sum_j w_j - b}{\sigma |w|}\Bigr)
+    .. math:: \tfrac12 \Phi\Bigl(-\frac{\sum_j w_j + b}{s}\Bigr)
+              + \tfrac12 \Phi\Bigl(-\frac{\sum_j w_j - b}{s}\Bigr), \quad
+              s^2 = \sigma^2 \bigl((1 - r)\,|w|^2 + r\,(\textstyle\sum_j w_j)^2\bigr)
+
+    With a share η of labels turned round, an error e becomes e(1 − 2η) + η.
 
     Examples
     --------
     >>> round(exact_error(np.ones(4), 0.0, 2.0), 6)  # Φ(−1)
     0.158655
+    >>> round(exact_error(np.ones(4), 0.0, 1.0, correlation=1.0, noise=0.5), 6)
+    0.5
     """
-    scale = sigma * float(np.linalg.norm(weights))
-    if scale == 0:  # one class is said of all
-        return 0.5
     total = float(weights.sum())
-    return 0.5 * float(ndtr(-(total + bias) / scale) + ndtr(-(total - bias) / scale))
+    length = float(weights @ weights)
+    scale = sigma * math.sqrt((1 - correlation) * length + correlation * total**2)
+    error = 0.5  # one class is said of all
+    if scale > 0:
+        error = 0.5 * float(ndtr(-(total + bias) / scale) + ndtr(-(total - bias) / scale))
+    return error * (1 - 2 * noise) + noise
 
 
 def one_data_set(shared: Mapping[str, Any], at: int) -> dict[str, Array]:
     """Draw data set `at`, train on it, and give what its intervals and its error are."""
     n, d, sigma = int(shared["n"]), int(shared["d"]), float(shared["sigma"])
+    unsaid = {name: float(shared.get(name, 0.0)) for name in ("correlation", "noise")}
+    cost = float(shared.get("cost", C))
     rng = np.random.default_rng([shared["seed"], n, d, round(1e6 * sigma), at])
-    X, y = two_normals(n, d, sigma, rng)
+    X, y = two_normals(n, d, sigma, rng, **unsaid)
     design = Perturbing.of(y, rng, folds=FOLDS, replicates=shared["replicates"])
     signs = np.where(y == 1, 1.0, -1.0)
-    svm = solve_one(linear_problem(X), signs, np.full(n, C), Effort())
+    svm = solve_one(linear_problem(X), signs, np.full(n, cost), Effort())
     weights = svm.weights if isinstance(svm, LinearSolution) else np.zeros(d)
-    value = design.error(X, C)
+    value = design.error(X, cost)
     outcomes = {
-        "truth": np.array(exact_error(weights, svm.bias, sigma)),
+        "truth": np.array(exact_error(weights, svm.bias, sigma, **unsaid)),
         "value": np.array(value),
         "bounds": np.array(_bounds(X, svm, n, d)),
     }
     for losses in shared["losses"]:
-        spread = design.spread(X, losses, C)
+        spread = design.spread(X, losses, cost)
         outcomes[f"{losses} ends"] = np.array(percentile_ends(value, spread))
         outcomes[f"{losses} sd"] = np.array(spread.std(ddof=1))
     return outcomes

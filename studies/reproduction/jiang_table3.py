@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from studies.reproduction.data_tables import table_of
 from studies.reproduction.jiang_printed import SOURCE, printed_rows
 from studies.reproduction.jiang_settings import JiangSettings
 from studies.reproduction.jiang_trials import LEVEL, Perturbing
 from studies.reproduction.reproduced import Reproduction
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.svm.rivals import (
@@ -26,7 +27,6 @@ from truerisk.estimation.svm.rivals import (
     splitting_deviation,
 )
 from truerisk.execution.running import run_each
-from truerisk.inputs.tables import read_table
 from truerisk.intervals.resampled_tests import rho_based_deviation
 from truerisk.svm.linear import LinearSVM
 
@@ -57,21 +57,16 @@ COLUMNS = (
 )
 
 
-def read_partitions(settings: JiangSettings, line: Mapping[str, str]) -> list[tuple[Array, Array]]:
+def read_partitions(
+    settings: JiangSettings, line: Mapping[str, str]
+) -> list[tuple[Array, Indices]]:
     """Read a data set and cut it, in random order, into partitions of the printed size."""
     name = line["data_set"]
-    folder = settings.folder("table 3")
-    stem = FILES.get(name, name)
-    for path in (folder / f"{stem}.csv.gz", folder / "tabular" / f"{stem}.csv.gz"):
-        if path.is_file():
-            break
-    else:
-        raise InputError(f"`data` must hold {stem}.csv.gz, a table for {name}; got {folder}.")
-    table = read_table(path, target="target")
-    X, y = np.asarray(table.X, dtype=np.float64), (table.y == "1").astype(np.intp)
+    rows, y = table_of(settings.folder("table 3"), FILES.get(name, name))
+    X: Array = np.asarray(rows, dtype=np.float64)
     n, partitions = int(line["n"]), int(line["partitions"])
     if len(y) < n * partitions:
-        raise InputError(f"{path} must have {n * partitions} rows; got {len(y)}.")
+        raise InputError(f"{name} must have {n * partitions} rows; got {len(y)}.")
     order = np.random.default_rng([settings.random_state, 3]).permutation(len(y))
     return [(X[part], y[part]) for part in order[: n * partitions].reshape(partitions, n)]
 

@@ -86,9 +86,11 @@ class Compared:
         return sum(sign * estimate < sign * holdout for estimate, holdout in pairs)
 
 
-def run_trial(documents: Documents, train: Places, test: Places) -> Trial:
+def run_trial(
+    documents: Documents, train: Places, test: Places, *, min_documents: int = MIN_DOCUMENTS
+) -> Trial:
     """Train on the documents at `train`; count what is estimated and what `test` shows."""
-    vectorizer = Vectorizer(min_documents=MIN_DOCUMENTS)
+    vectorizer = Vectorizer(min_documents=min_documents)
     vectors = vectorizer.fit_transform(documents.texts_at(train))
     svm = LinearSVM(C=C, tol=TOLERANCE, n_jobs=-1)
     with warnings.catch_warnings():

@@ -20,13 +20,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from studies.audit.checkpoints import Arrays, checkpointed
+from studies.reproduction.data_tables import table_of
 from studies.reproduction.jiang_settings import JiangSettings
 from studies.reproduction.reproduced import Reproduction
 from studies.reproduction.shah_shanian import MISPRINTS, SOURCE, Printed, printed_rows
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
 from truerisk.execution.running import run_each
-from truerisk.inputs.tables import read_table
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.learners.decision_list import DecisionList
 from truerisk.learners.named_models import as_learner
@@ -151,7 +151,7 @@ def division(shared: Mapping[str, Any], item: tuple[str, int]) -> Arrays:
     seed = shared["seed"]
 
     def compute() -> Arrays:
-        X, y = _table(Path(shared["data"]), stem)
+        X, y = table_of(Path(shared["data"]), stem)
         test = shared["sizes"][name]
         if len(y) < train + test:
             raise InputError(f"`data` must have {train + test} rows of {stem}; got {len(y)}.")
@@ -164,14 +164,6 @@ def division(shared: Mapping[str, Any], item: tuple[str, int]) -> Arrays:
 
     folder = None if shared["folder"] is None else Path(shared["folder"])
     return checkpointed(folder, f"{stem}-{train}-{at}", {"seed": seed}, compute)
-
-
-def _table(folder: Path, stem: str) -> tuple[Any, Indices]:
-    for path in (folder / f"{stem}.csv.gz", folder / "tabular" / f"{stem}.csv.gz"):
-        if path.is_file():
-            table = read_table(path, target="target")
-            return table.X, (np.asarray(table.y) == "1").astype(np.intp)
-    raise InputError(f"`data` must hold {stem}.csv.gz; got {folder}.")
 
 
 def reproduce(settings: JiangSettings) -> Reproduction:

@@ -37,6 +37,24 @@ def _trained_by_shah(settings: JiangSettings) -> Reproduction:
     return shah_shanian_trained.reproduce(settings)
 
 
+def _xi_alpha_refined(settings: Settings) -> Reproduction:
+    from studies.reproduction import xi_alpha_refined
+
+    return xi_alpha_refined.reproduce(settings)
+
+
+def _webkb_with_markup(settings: Settings) -> Reproduction:
+    from studies.reproduction import webkb_markup
+
+    return webkb_markup.reproduce(settings)
+
+
+def _readings_of_jiang(settings: JiangSettings) -> Reproduction:
+    from studies.reproduction import jiang_readings
+
+    return jiang_readings.reproduce(settings)
+
+
 @dataclass(frozen=True)
 class Simulation:
     """An experiment with parameters of its own; `uses` are those that matter to it."""
@@ -54,6 +72,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         for name in ("joachims-table1", "joachims-table2", "joachims-table3")
     },
     "joachims-figures4-6": _figures_of_joachims,
+    "joachims-table2-markup": _webkb_with_markup,
+    "xi-alpha-refined": _xi_alpha_refined,
 }
 # From data that are drawn, or from tables, which are not part of this package.
 SIMULATIONS: dict[str, Simulation] = {
@@ -71,4 +91,5 @@ SIMULATIONS: dict[str, Simulation] = {
             (5, ("data", "losses", "cutoff", "sites", "encoding")),
         )
     },
+    "jiang-readings": Simulation(_readings_of_jiang, ("data", "losses", "n_jobs", "random_state")),
 }

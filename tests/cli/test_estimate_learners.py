@@ -136,6 +136,7 @@ SMALL = {
     "cross_validation": ("--folds", "2", "--repeats", "2"),
     "subsampling": ("--repeats", "3"),
     "bootstrap": ("--repeats", "20"),
+    "stratified_bootstrap": ("--repeats", "20"),
     "nested_cross_validation": ("--folds", "3", "--repeats", "2"),
     "conservative_z": ("--repeats", "2"),
     "time_ordered": ("--folds", "3"),
@@ -147,6 +148,7 @@ REFITS = {
     "five_by_two": 10,
     "leave_one_out": N,
     "bootstrap": 20,
+    "stratified_bootstrap": 20,
     "training_error": 1,
 }
 

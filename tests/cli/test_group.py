@@ -56,7 +56,18 @@ def test_the_version_is_that_of_the_package(run):
 
 
 def test_an_unknown_command_is_a_wrong_option(run):
-    assert run("nonsense").exit_code == 2
+    ended = run("nonsense")
+    assert ended.exit_code == 2
+    assert (
+        "truerisk has no command 'nonsense'. `truerisk --help` lists all of them." in ended.stderr
+    )
+    assert "truerisk has no command 'scor'. Did you mean 'score'?" in run("scor").stderr
+
+
+def test_an_absent_file_without_a_command_is_an_absent_file(run):
+    ended = run("absent.csv")
+    assert ended.exit_code == 3
+    assert "'absent.csv' does not exist" in ended.stderr
 
 
 FAILURES = [

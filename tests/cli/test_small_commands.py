@@ -17,7 +17,8 @@ def test_plan_answers_each_question(run):
         in run("plan", "--difference", "0.02", "--discordant", "0.1", "--assurance", "0.8").stdout
     )
     area = ("--half-width", "0.05", "--auc", "0.8", "--prevalence", "0.3")
-    assert "in 80 % of samples takes 391 examples" in run("plan", *area).stdout
+    assert "in 80 % of samples takes 429 examples" in run("plan", *area).stdout
+    assert "takes 391 examples" in run("plan", *area, "--scores", "normal").stdout
     sure = run("plan", *area, "--assurance", "0.9").stdout
     assert "in 90 % of samples" in sure
     rate = ("--half-width", "0.05", "--expected", "0.1", "--method", "wilson")

@@ -59,6 +59,10 @@ ROWS = {
             "tr.estimate(model, X, y, cv=5, scoring=make_scorer(fbeta_score, beta=3))",
         ),
         (
+            "`scoring=` in a choice, a curve, a search",
+            "tr.learning_curve(model, X, y, scoring='neg_log_loss')",
+        ),
+        (
             "`sample_weight=` reaches `fit`",
             "tr.estimate(model, X, y, cv=5, sample_weight=np.ones(len(y)))",
         ),

@@ -132,6 +132,27 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
         tr.evaluate_files(paths)
 
 
+def test_a_large_piece_is_sent_scattered_and_beside_its_pickle(client, tmp_path, monkeypatch):
+    results = []
+
+    def unpacked(result):
+        results.append(result)
+        return unpack(result)
+
+    unpack = files_on_cluster._unpacked
+    monkeypatch.setattr(files_on_cluster, "_unpacked", unpacked)
+    columns = two_classes(600_000)
+    parquet.write_table(pa.table(columns), tmp_path / "p.parquet", row_group_size=300_000)
+    here = evaluated([tmp_path], {}, {})
+    monkeypatch.setattr(files_on_cluster, "ROWS_A_PIECE", 300_000)
+    with use_cluster(client):
+        assert evaluated([tmp_path], {}, {}) == here
+    for result in results:
+        # By hand: 2 bytes a row, and where each of 2 · 2¹⁶ cells begins.
+        assert sorted(map(len, result.values()))[1:] == [4 * (2**17 + 1), 2 * 300_000]
+    assert len(results) == 2
+
+
 def test_text_files_and_progress(client, tmp_path):
     columns = three_classes(30)
     for at in range(3):

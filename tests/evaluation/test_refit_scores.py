@@ -14,6 +14,7 @@ from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import hanley_mcneil_standard_error
 from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
+from truerisk.tallies.ranking_influences import ranking_influences
 
 N = 60
 TWO, THREE = np.arange(N) % 2, np.arange(N) % 3
@@ -260,6 +261,27 @@ def test_average_precision_has_the_interval_of_its_jackknife():
     deeper = share_ends(found.value, variance + top**2 / 8, 30, form="exact", level=0.95)[0]
     ends = (max(deeper, low - top), high)
     assert (found.interval.low, found.interval.high) == pytest.approx(ends, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["ks", "best_f1", "breakeven_point", "eleven_point_precision"])
+def test_a_point_of_the_curve_has_the_interval_of_one_model_stretched_by_its_components(name):
+    scores, parts = scores_of_two(5, 3), [np.arange(N) % 5] * 3
+    folds = np.stack([parts[at] + 5 * at for at in range(3)])
+    influence = N * np.stack(
+        [ranking_influences(one, TWO == 1, None, [name])[name] for one in scores]
+    )
+    of = components(influence, folds)
+    stretch = np.sqrt(1 + of.disagreement + 1.5 * max(of.together, 0) / of.independent)
+    each = [named(of_two([one]).overall())[name] for one in scores]
+    below, above = (
+        np.mean([one.value - one.interval.low for one in each]),
+        np.mean([one.interval.high - one.value for one in each]),
+    )
+    joint = named(of_two(scores, parts=parts).overall())[name]
+    value = np.mean([one.value for one in each])
+    expected = (max(0, value - stretch * below), min(1, value + stretch * above))
+    assert (joint.interval.low, joint.interval.high) == pytest.approx(expected)
+    assert joint.interval.lengthening == pytest.approx(stretch / np.sqrt(1 + of.disagreement))
 
 
 def test_an_area_that_may_be_chance_has_twice_the_variance_of_one_model():

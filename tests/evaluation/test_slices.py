@@ -10,6 +10,7 @@ from studies.audit.ledger import DOCS, read_ledger
 from studies.audit.slices import DESIGNS, SliceShare, outcomes_of, quick_tests
 from truerisk.errors import InputError
 from truerisk.intervals.group_jackknife import difference_spread
+from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.intervals.student import student_cdf
 from truerisk.intervals.two_samples import fisher_mid_p
 from truerisk.results import has_code
@@ -252,6 +253,26 @@ def test_what_is_quoted_is_what_was_measured(evaluation):
             assert f"| {row.samples:,} | {100 * row.worse:.2g} % |" in page or (
                 f"| {row.samples:,} | {100 * row.worse:.1f} % |" in page
             )
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "design"),
+    [
+        ({}, "mover", "slice less rest"),
+        ({"sample_weight": np.linspace(1, 3, 300)}, "mover", "slice less rest, weights"),
+        ({"groups": np.arange(300) // 5}, "group_jackknife", "slice less rest"),
+    ],
+)
+def test_a_difference_says_what_its_interval_was_measured_to_cover(options, method, design):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 300)
+    called = np.where(rng.random(300) < 0.8, truth, 1 - truth)
+    by = {"side": np.repeat(["a", "b"], [100, 200])}
+    found = tr.evaluate(truth, called, by=by, measures=["recall", "f1"], random_state=0, **options)
+    recall, f1 = (found.slices["side=a"].tests[name] for name in ("recall", "f1"))
+    figure = coverage_of(method, "difference of recall", design=design)
+    assert recall.measured == figure.words(0.95)
+    assert f1.measured == "not measured"
 
 
 @pytest.mark.parametrize("design", DESIGNS[:3], ids=lambda one: one.words)

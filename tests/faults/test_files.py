@@ -396,6 +396,24 @@ def test_a_flipped_bit_in_a_parquet_page_is_refused(tmp_path, read):
         read(path)
 
 
+def test_the_row_group_and_the_column_of_a_damaged_page_are_named(tmp_path, read):
+    columns = {"y_true": [0, 1] * 50, "score": np.linspace(0, 1, 100)}
+    path = write_parquet(
+        tmp_path / "p.parquet",
+        columns,
+        write_page_checksum=True,
+        compression="none",
+        use_dictionary=False,
+        row_group_size=40,
+    )
+    chunk = parquet.read_metadata(path).row_group(1).column(1)
+    content = bytearray(path.read_bytes())
+    content[chunk.data_page_offset + chunk.total_compressed_size - 20] ^= 1
+    path.write_bytes(content)
+    with refused("intact Parquet file; in row group 2 of 3 (rows 41 to 80), 'score': "):
+        read(path)
+
+
 # Names that lie, and files that change
 
 

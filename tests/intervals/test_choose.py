@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,9 @@ import truerisk as tr
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import average_interval, proportion_interval
-from truerisk.results import Interval
-from truerisk.tallies.cells import Proportion
+from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import Interval, has_code
+from truerisk.tallies.cells import ClassCounts, Proportion
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(200) < 0.4
@@ -119,6 +122,96 @@ def test_every_method_is_near_the_default_with_many_examples(method):
     interval = found["matthews_correlation"].interval
     assert interval.method == method
     assert ends(interval) == pytest.approx(ends(default), abs=0.15 * default.width)
+
+
+def test_where_classes_are_given_less_is_left_to_chance():
+    table = [[180, 20], [600, 5200]]
+    every, within = (
+        tr.evaluate_counts(table, random_state=1, cell_interval=one, replicates=4000)
+        for one in ("bca", "stratified_bca")
+    )
+    assert within["cohen_kappa"].interval.width < 0.9 * every["cohen_kappa"].interval.width
+    assert ends(within["gmean"].interval) == pytest.approx(ends(every["gmean"].interval), abs=0.01)
+    assert has_code(within.notes, "stratified")
+    assert not has_code(every.notes, "stratified")
+
+
+@pytest.mark.parametrize("kind", ["percentile", "basic"])
+def test_a_stratified_bootstrap_is_that_of_rows_drawn_class_by_class(kind):
+    rng = np.random.default_rng(3)
+    truth = np.repeat([1, 0], [60, 240])
+    called = (rng.random(300) < np.where(truth == 1, 0.7, 0.2)).astype(int)
+    names = ["matthews_correlation", "f2", "cohen_kappa", "gmean"]
+    values = {name: [] for name in names}
+    for _ in range(2000):
+        rows = np.concatenate([rng.choice(np.flatnonzero(truth == side), n) for side, n in
+                               ((1, 60), (0, 240))])  # fmt: skip
+        tp, fp = (int(np.sum((truth[rows] == side) & (called[rows] == 1))) for side in (1, 0))
+        fn, tn = 60 - tp, 240 - fp
+        marginal = (tp + fp) * 60 + (fn + tn) * 240
+        values["matthews_correlation"].append(
+            (tp * tn - fp * fn) / np.sqrt((tp + fp) * 60.0 * 240 * (fn + tn))
+        )
+        values["f2"].append(5 * tp / (5 * tp + 4 * fn + fp))
+        values["cohen_kappa"].append(((tp + tn) / 300 - marginal / 90000) / (1 - marginal / 90000))
+        values["gmean"].append(np.sqrt(tp / 60 * tn / 240))
+    found = tr.evaluate(
+        truth, called, cell_interval=f"stratified_{kind}", measures=names, betas=[2],
+        random_state=1, replicates=20_000,
+    )  # fmt: skip
+    for name in names:
+        low, high = np.quantile(values[name], [0.025, 0.975])
+        if kind == "basic":
+            low, high = 2 * found[name].value - high, 2 * found[name].value - low
+        interval = found[name].interval
+        assert interval.method == f"stratified_{kind}"
+        assert ends(interval) == pytest.approx((low, high), abs=0.08 * interval.width), name
+
+
+def test_a_stratified_bootstrap_of_two_examples_of_each_class_done_by_hand():
+    # Of two examples, one right: recall and specificity are 0, ½ and 1 with ¼, ½ and ¼ each.
+    # √(recall · specificity): 0 (7/16), ½ (¼), √½ (¼), 1 (1/16).
+    found = tr.evaluate_counts(
+        [[1, 1], [1, 1]], cell_interval="stratified_percentile", level=0.8, random_state=1,
+        measures=["gmean"],
+    )["gmean"]  # fmt: skip
+    assert ends(found.interval) == pytest.approx((0.0, np.sqrt(0.5)))
+
+
+@settings(max_examples=40)
+@given(
+    table=st.lists(
+        st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3
+    ).filter(lambda rows: sum(map(sum, rows)) > 0),
+    kind=st.sampled_from(["percentile", "basic", "bca"]),
+)
+def test_a_stratified_interval_lies_in_the_range_and_contains_the_value(table, kind):
+    found = tr.evaluate_counts(
+        table, cell_interval=f"stratified_{kind}", random_state=1, replicates=200
+    )
+    for one in found.values():
+        if not np.isnan(one.value):
+            entry = find_measure(base_and_average(one.measure)[0])
+            low, high = entry.measure_range
+            assert low <= one.interval.low <= one.value <= one.interval.high <= high
+
+
+def test_skewness_within_the_classes_is_that_of_two_binomials():
+    # Accuracy is (a + b)/200 with a of 40 at .75 and b of 160 at .875: the third moments
+    # npq(q − p) are 7.5 · −.5 and 17.5 · −.75, the variances 7.5 and 17.5; a sixth of the skewness.
+    sample = CellSample(np.array([30, 10, 20, 140]), np.eye(4), strata=np.array([0, 0, 1, 1]))
+    gradient = sample.gradient(lambda cells: (cells[..., 0] + cells[..., 3]) / cells.sum(axis=-1))
+    expected = (7.5 * -0.5 + 17.5 * -0.75) / 25**1.5 / 6
+    assert sample.acceleration(gradient) == pytest.approx(expected, rel=1e-9)
+    assert sample.standard_error(gradient) == pytest.approx(5 / 200, rel=1e-9)
+
+
+def test_draws_within_the_classes_keep_the_classes():
+    cells = tr.evaluate_counts([[7, 3, 0], [2, 5, 1], [0, 0, 4]]).tallies
+    sample = replace(CellSample.of(cells), strata=cells.truth.numbers)
+    drawn = ClassCounts.from_features(sample.draw(300, np.random.default_rng(1)))
+    assert (drawn.truth == [10, 8, 4]).all()
+    assert len(np.unique(drawn.predicted[:, 0])) > 1
 
 
 def test_a_method_that_degenerates_says_what_spoke_instead():
@@ -232,3 +325,5 @@ def test_classes_of_which_nothing_is_known_err_together():
     apart = average_interval(values, each, shares, np.eye(2), level=0.95)
     assert apart.low == pytest.approx(0.6 - np.hypot(0.1, 0.2) / 2)
     assert (together.method, apart.method) == ("mean_of_intervals", "mean_of_correlated")
+    lower = average_interval(values, each, shares, np.eye(2), level=0.95, bias=0.05)
+    assert (lower.low, lower.high) == pytest.approx((apart.low - 0.05, apart.high))

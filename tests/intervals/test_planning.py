@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtri
-from scipy.stats import binom, multivariate_normal
+from scipy.stats import binom, expon, laplace, multivariate_normal, norm
+from scipy.stats import t as student
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import samplesize_proportions_2indep_onetail
 
@@ -11,6 +12,14 @@ from truerisk.errors import InputError
 from truerisk.intervals.auc import delong_covariance, delong_interval, delong_paired, placements
 from truerisk.intervals.binomial import at_least, binomial_bounds, upper_bound
 from truerisk.intervals.planning import (
+    EXPONENTIAL,
+    LAPLACE,
+    NORMAL,
+    REFLECTED,
+    SHAPES,
+    STUDENT,
+    _AreaSpread,
+    _placed_apart,
     both_below,
     difference_variance,
     paired_power,
@@ -234,7 +243,7 @@ def test_the_variance_of_a_difference_of_areas_is_that_of_simulated_scores():
 @pytest.mark.parametrize(("auc", "prevalence", "half_width"), [(0.6, 0.5, 0.08), (0.9, 0.3, 0.06)])
 def test_the_interval_of_a_planned_area_is_short_often_enough(auc, prevalence, half_width):
     rng = np.random.default_rng(2)
-    n = sample_size(half_width=half_width, auc=auc, prevalence=prevalence).n
+    n = sample_size(half_width=half_width, auc=auc, prevalence=prevalence, scores="normal").n
     widths = []
     for _ in range(400):
         positives = rng.binomial(n, prevalence)
@@ -249,7 +258,7 @@ def test_the_interval_of_a_planned_area_is_short_often_enough(auc, prevalence, h
 
 def test_a_planned_difference_of_areas_is_found_often_enough():
     rng = np.random.default_rng(3)
-    n = sample_size(difference=0.06, auc=0.8, prevalence=0.4, correlation=0.5).n
+    n = sample_size(difference=0.06, auc=0.8, prevalence=0.4, correlation=0.5, scores="normal").n
     found = 0
     for _ in range(400):
         positives = rng.binomial(n, 0.4)
@@ -257,3 +266,51 @@ def test_a_planned_difference_of_areas_is_found_often_enough():
         result = delong_paired(above, scores(rng, n - positives, (0.5, 0.5), 0.5))
         found += result.p_value <= 0.05 and result.difference < 0
     assert found / 400 == pytest.approx(0.8, abs=0.06)
+
+
+def test_the_spread_of_an_area_with_exponential_scores_by_hand():
+    # The positives are d higher, c = exp(−d).  A positive exceeds a share 1 − cU of the negatives:
+    # the area is 1 − c/2, the variance c²/12.  A negative is under all positives with probability
+    # 1 − c, else under the share U: the variance is c/3 − c²/4.  Area .8: c = .4.
+    assert EXPONENTIAL.distance(0.8) == pytest.approx(-math.log(0.4), abs=1e-3)
+    spread = _AreaSpread.of(0.8, 0.3, EXPONENTIAL)
+    assert spread.variance == pytest.approx((0.16 / 12) / 0.3 + (0.4 / 3 - 0.04) / 0.7, rel=1e-3)
+    turned = _AreaSpread.of(0.8, 0.7, REFLECTED)  # positives and negatives change places
+    assert turned.variance == pytest.approx(spread.variance, rel=1e-9)
+    assert turned.excess == pytest.approx(spread.excess, rel=1e-9)
+    assert turned.width(400, 1.96, 0.84) == pytest.approx(spread.width(400, 1.96, 0.84), rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [NORMAL, LAPLACE, STUDENT, EXPONENTIAL, REFLECTED])
+def test_quantiles_and_probabilities_of_a_shape_agree(shape):
+    p = np.linspace(0.001, 0.999, 37)
+    assert shape.cdf(shape.quantile(p)) == pytest.approx(p, abs=1e-6)
+    reference = {id(STUDENT): student(3), id(EXPONENTIAL): expon(), id(NORMAL): norm()}
+    reference[id(LAPLACE)] = laplace()
+    if id(shape) in reference:
+        assert shape.quantile(p) == pytest.approx(reference[id(shape)].ppf(p), rel=1e-5, abs=1e-5)
+
+
+def test_the_difference_of_placements_of_normal_scores_is_that_of_the_formula():
+    positives, negatives = _placed_apart(0.8, 0.88, 0.6, NORMAL)
+    large = 1e9  # where pairs that share both examples count for nothing
+    planned = difference_variance(0.8, 0.88, 0.6, 0.3 * large, 0.7 * large)
+    assert positives / (0.3 * large) + negatives / (0.7 * large) == pytest.approx(planned, rel=0.01)
+
+
+def test_heavier_tails_and_skewed_scores_take_more_examples():
+    questions = (
+        {"half_width": 0.03, "auc": 0.95, "prevalence": 0.1},
+        {"difference": 0.05, "auc": 0.8, "prevalence": 0.3, "correlation": 0.6},
+    )
+    for question in questions:
+        sizes = [sample_size(scores=one, **question).n for one in SHAPES]
+        assert sizes == sorted(set(sizes))
+        assert sample_size(**question).n == sizes[1]
+
+
+def test_scores_are_refused_where_no_area_is_planned():
+    with pytest.raises(InputError, match="`scores` must be left out"):
+        sample_size(half_width=0.02, expected=0.1, scores="normal")
+    with pytest.raises(InputError, match="`scores` must be one of"):
+        sample_size(half_width=0.02, auc=0.8, prevalence=0.3, scores="skewed")

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import truerisk as tr
-from truerisk.intervals.rankings import METHODS, RANKINGS, ranking_interval, shortfalls
+from truerisk.intervals.rankings import (
+    METHODS,
+    RANKINGS,
+    precision_bias,
+    ranking_interval,
+    shortfalls,
+)
 from truerisk.intervals.score_share import score_ends, two_sided_t
 from truerisk.measures.registry import find_measure
 from truerisk.results import has_code
@@ -85,6 +91,24 @@ def test_the_curve_that_is_kept_of_many_rows_has_the_variance_of_all():
     ranking = rank(score, truth)
     assert not ranking.complete
     assert ranking.summary.precision_spread == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.parametrize(("positives", "distance"), [(6, 0.5), (12, 1.0), (30, 0.2)])
+def test_the_average_precision_of_small_samples_is_too_high_by_its_bias(positives, distance):
+    rng = np.random.default_rng(positives)
+
+    def drawn(times, runs):
+        n = 8 * positives * times
+        is_positive = np.arange(n) < positives * times
+        for _ in range(runs):
+            yield rank(rng.normal(size=n) + distance * is_positive, is_positive)
+
+    small, large = list(drawn(1, 400)), list(drawn(200, 20))
+    mean, limit = (
+        np.mean([one.summary.average_precision for one in many]) for many in (small, large)
+    )
+    bias = np.mean([precision_bias(one) for one in small])
+    assert bias == pytest.approx(mean - limit, rel=0.35)
 
 
 def test_best_f1_worked_by_hand():

@@ -128,6 +128,10 @@ def test_the_coefficients_are_those_that_were_chosen():
         "log_loss": (1.0, 0.75, "gamma"),
         "roc_auc": (1.0, 2.0, "careful"),
         "average_precision": (1.0, 1.5, "exact"),
+        "eleven_point_precision": (1.0, 1.5, "own"),
+        "breakeven_point": (1.0, 1.5, "own"),
+        "best_f1": (1.0, 1.5, "own"),
+        "ks": (1.0, 1.5, "own"),
     }
     assert (rule_of("recall").a, rule_of("recall").c, rule_of("recall").form) == (1, 1, "jeffreys")
 

@@ -14,6 +14,7 @@ from truerisk.svm.batch.gram import (
     HIGH,
     LOW,
     LOWER,
+    NEEDED,
     ROUND_ROWS,
     SETTLED,
     STEP_ROWS,
@@ -165,13 +166,14 @@ def test_an_example_goes_where_its_gradient_takes_it(side, z, wish, new):
 def test_rounds_end_at_the_optimum_whatever_the_base(base):
     gram, y = wide_problem(3)
     bounds = np.random.default_rng(1).exponential(size=12)
-    tableau = Tableau.of(gram, y, np.array(base))
+    tableau = Tableau(gram, y, np.array(base))
     state, sides = np.zeros((ROUND_ROWS, 12)), np.zeros(12, np.int8)
     state[LOW], state[HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
     state[GOT] = tableau.own
     verdicts, work = np.empty(1, np.int64), np.empty(1)
+    needed = np.zeros(12, np.uint8)
     compiled.settle_all(
-        *tableau.arrays, state[None], sides[None], tableau.floor, 20, verdicts, work
+        *tableau.arrays, state[None], sides[None], tableau.floor, 20, needed, verdicts, work
     )
     assert verdicts[0] == SETTLED
     assert work[0] >= 0.0
@@ -185,17 +187,32 @@ def test_rounds_end_at_the_optimum_whatever_the_base(base):
 def test_the_uncompiled_rounds_end_alike():
     gram, y = wide_problem(3)
     bounds = np.random.default_rng(1).exponential(size=(2, 12))
-    tableau = Tableau.of(gram, y, np.array([2, 5, 7]))
+    tableau = Tableau(gram, y, np.array([2, 5, 7]))
     ends = []
     for kernel in (compiled, plain):
         states, sides = np.zeros((2, ROUND_ROWS, 12)), np.zeros((2, 12), np.int8)
         states[:, LOW], states[:, HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
         states[:, GOT] = tableau.own
         verdicts, work = np.empty(2, np.int64), np.empty(2)
-        kernel.settle_all(*tableau.arrays, states, sides, tableau.floor, 20, verdicts, work)
+        needed = np.zeros(12, np.uint8)
+        kernel.settle_all(*tableau.arrays, states, sides, tableau.floor, 20, needed, verdicts, work)
         ends.append((states, sides, verdicts, work))
     for ours, theirs in zip(*ends, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_a_row_that_is_not_there_is_named():
+    gram, y = wide_problem(3)
+    tableau = Tableau(gram, y, np.array([2, 5, 7]), whole=False)
+    for kernel in (compiled, plain):
+        state, sides = np.zeros((1, ROUND_ROWS, 12)), np.where(y > 0, 1, -1).astype(np.int8)[None]
+        sides[0, [2, 5, 7, 9]] = 0  # 9 is free, and not of the base
+        state[0, LOW], state[0, HIGH] = np.minimum(y, 0), np.maximum(y, 0)
+        state[0, GOT] = tableau.own
+        needed, verdicts, work = np.zeros(12, np.uint8), np.empty(1, np.int64), np.empty(1)
+        kernel.settle_all(*tableau.arrays, state, sides, tableau.floor, 20, needed, verdicts, work)
+        assert verdicts[0] == NEEDED
+        assert np.flatnonzero(needed).tolist() == [9]
 
 
 # --- the gap

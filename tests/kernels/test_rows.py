@@ -30,12 +30,12 @@ def test_four_at_a_time_are_four_times_one(X, seed):
     rng = np.random.default_rng(seed)
     rows = as_rows(X)
     weights, products = rng.standard_normal((X.shape[1], 4)), np.empty((4, len(X)))
-    compiled.multiply_four(*rows.arrays, weights, products)
+    compiled.multiply_four(*rows.arrays, weights.reshape(-1), products)
     np.testing.assert_allclose(products, (X @ weights).T, atol=1e-12)
     coefficients = rng.standard_normal((len(X), 4))
     coefficients[0] = 0.0
     expected = weights + X.T @ coefficients
-    compiled.add_four(*rows.arrays, coefficients, weights)
+    compiled.add_four(*rows.arrays, coefficients, weights.reshape(-1))
     np.testing.assert_allclose(weights, expected, atol=1e-12)
 
 
@@ -52,8 +52,8 @@ def test_the_uncompiled_loops_do_the_same():
     np.testing.assert_allclose(products, X @ w)
     np.testing.assert_allclose(norms, (X**2).sum(axis=1))
     four, weights = np.empty((4, 3)), np.zeros((9, 4))
-    plain.multiply_four(*rows.arrays, np.tile(w[:, None], 4), four)
-    plain.add_four(*rows.arrays, np.ones((3, 4)), weights)
+    plain.multiply_four(*rows.arrays, np.repeat(w, 4), four)
+    plain.add_four(*rows.arrays, np.ones((3, 4)), weights.reshape(-1))
     np.testing.assert_allclose(four, np.tile(X @ w, (4, 1)))
     np.testing.assert_allclose(weights, np.tile(X.sum(axis=0)[:, None], 4))
     data, indices = np.empty(9), np.empty(9, np.int32)
@@ -103,21 +103,23 @@ def problem():
 
 def test_one_step_by_hand():
     # g = −1 at α = 0 with curvature |x|² + ρ = 4.5, then α = 1/4.5 and s = α
-    alpha, weights, _, (remaining, balance, highest, lowest, changes) = one_sweep(
+    alpha, weights, _, (remaining, balance, highest, lowest, changes, gap) = one_sweep(
         np.array([[2.0]]), np.ones(1), np.ones(1), np.zeros(1), penalty=0.5
     )
     assert alpha[0] == pytest.approx(1 / 4.5)
     assert weights[0] == pytest.approx(2 / 4.5)
     assert balance == pytest.approx(1 / 4.5)
     assert (remaining, highest, lowest, changes) == (1, -1.0, -1.0, 1)
+    assert gap == pytest.approx(1.0)  # U·ξ + α·g = 1·1 + 0
 
 
 def test_the_bias_and_the_balance_enter_the_gradient():
     # g = y(b + ρs) − 1 = 0.3 + 2·0.25 − 1 before the only step
-    *_, (_, _, highest, _, _) = one_sweep(
+    *_, (_, _, highest, _, _, gap) = one_sweep(
         np.zeros((1, 1)), np.ones(1), np.ones(1), np.full(1, 0.25), bias=0.3, penalty=2.0
     )
     assert highest == pytest.approx(-0.2)
+    assert gap == pytest.approx(0.15)  # U·ξ + α·g = 1·.2 − .25·.2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -127,7 +129,7 @@ def test_no_sweep_raises_the_lagrangian_or_leaves_the_box(seed):
     upper = rng.choice([0.0, 0.5, 3.0], 8)
     before = upper * rng.choice([0.0, 0.5, 1.0], 8)
     terms = {"bias": rng.standard_normal(), "penalty": 0.3}
-    after, weights, _, (_, balance, _, _, _) = one_sweep(X, y, upper, before, **terms)
+    after, weights, _, (_, balance, *_) = one_sweep(X, y, upper, before, **terms)
     assert np.all((after >= 0.0) & (after <= upper))
     assert lagrangian(X, y, after, **terms) <= lagrangian(X, y, before, **terms) + 1e-12
     np.testing.assert_allclose(weights, (y * after) @ X, atol=1e-12)

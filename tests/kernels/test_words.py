@@ -15,6 +15,7 @@ from truerisk.text import vocabulary
 from truerisk.text.tokens import as_bytes, folding, words_of
 from truerisk.text.vocabulary import (
     FREE,
+    ROW_WIDTH,
     WORD,
     count_words,
     free_table,
@@ -147,4 +148,4 @@ def test_a_table_is_at_most_half_full_and_free(words):
     table = free_table(rows_for(words))
     assert len(table) >= 2 * words
     assert len(table) & (len(table) - 1) == 0
-    assert np.all(table[:, WORD] == FREE)
+    assert np.all(table[WORD::ROW_WIDTH] == FREE)

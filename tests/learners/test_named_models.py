@@ -33,6 +33,7 @@ from truerisk.learners.named_models import (
     as_learner,
     find_grid,
     find_model,
+    models_by_name,
     which_are_categories,
     whose_columns,
 )
@@ -358,3 +359,15 @@ def test_what_learners_know_of_the_columns():
     assert whose_columns(["number"]) == {"kinds": ("number",)}
     assert which_are_categories(["number", "category"]) == {"categorical_features": [False, True]}
     assert which_are_categories(["text", "category"]) == {}
+
+
+def test_a_list_of_learners_takes_the_names_of_their_classes():
+    tree = DecisionTreeClassifier()
+    assert models_by_name(["svm", tree]) == {"svm": "svm", "DecisionTreeClassifier": tree}
+    assert models_by_name(tree) == {"DecisionTreeClassifier": tree}
+    assert models_by_name({3: tree}) == {"3": tree}
+
+
+def test_two_learners_of_one_name_are_refused():
+    with pytest.raises(InputError, match="got 'tree' 2 times"):
+        models_by_name(["tree", "svm", "tree"])

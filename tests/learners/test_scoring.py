@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, get_scorer_names, make_scorer
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.learners.scoring import SAME_MEASURE, metadata_of, scoring_of
+from truerisk.measures.registry import title_of
 
 N = 90
 RNG = np.random.default_rng(5)
@@ -214,3 +222,169 @@ def test_pos_label_decides_about_the_positive_class():
     assert spam.pos_label == "spam"
     specificity = tr.estimate(GaussianNB(), X, Y, cv=CV, measures=("specificity",))
     assert ham["recall"].value == specificity["specificity"].value
+
+
+PAIR = {"bayes": GaussianNB(), "neighbours": KNeighborsClassifier(1)}
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "d2_log_loss_score", top])
+def test_the_best_is_chosen_by_what_scikit_learn_scores(scoring):
+    choice = tr.best_of(PAIR, X, Y, cv=CV, scoring=scoring, random_state=1, replicates=2000)
+    name = choice.measure
+    for model, learner in PAIR.items():
+        alone = tr.estimate(learner, X, Y, cv=CV, scoring=scoring, random_state=1)
+        assert choice.evaluations[model].to_rows() == alone.to_rows()
+    assert choice.winner == "bayes"
+    assert choice.corrected.interval.method.endswith("_after_choice")
+    assert str(choice.corrected.notes[0]).endswith("not measured")
+    # By hand: the folds drawn decide, those not drawn say what the choice is worth.
+    values = np.array([choice.evaluations[one][name].replicates for one in PAIR])
+    sign = -1 if name == "log_loss" else 1
+    rng = np.random.default_rng(8)
+    worth = []
+    while len(worth) < 4000:
+        drawn = rng.integers(5, size=5)
+        rest = np.setdiff1d(np.arange(5), drawn)
+        if len(rest):
+            best = (sign * values[:, drawn].mean(axis=1)).argmax()
+            worth.append(values[best, rest].mean() - values[0, rest].mean())
+    own = choice.evaluations[choice.winner][name]
+    expected = own.value + np.mean(worth)
+    spread = np.std(worth) / np.sqrt(1000) + 1e-12
+    assert abs(choice.corrected.value - expected) < 4 * spread
+    assert choice.optimism == pytest.approx(sign * (own.value - choice.corrected.value))
+
+
+def test_the_best_of_several_scorers_is_chosen_by_the_first_or_the_one_named():
+    scoring = {"ten": top, "ll": "neg_log_loss", "f1": "f1"}
+    settings = {"cv": CV, "scoring": scoring, "random_state": 1}
+    first = tr.best_of(PAIR, X, Y, **settings)
+    named = tr.best_of(PAIR, X, Y, measure="ll", **settings)
+    assert (first.measure, named.measure) == ("ten", "log_loss")
+    assert set(first.evaluations["bayes"]) == {"ten", "log_loss", "f1"}
+    by_counts = tr.best_of(PAIR, X, Y, cv=CV, scoring="f1", random_state=1)
+    assert by_counts.corrected == tr.best_of(PAIR, X, Y, measure="f1", **settings).corrected
+
+
+def test_a_choice_by_scores_needs_several_refits():
+    with pytest.raises(InputError, match="must have a value in each refit to choose by"):
+        tr.best_of(PAIR, X, Y, measure="roc_auc", method="holdout", random_state=1)
+
+
+def test_random_divisions_are_drawn_themselves():
+    cv = ShuffleSplit(8, test_size=0.3, random_state=1)
+    choice = tr.best_of(PAIR, X, Y, cv=cv, scoring="roc_auc", random_state=1)
+    assert choice.corrected.interval.method == "corrected_t_after_choice"
+
+
+@pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovr_weighted"])
+def test_averages_of_rankings_have_the_values_of_scikit_learn(name):
+    result = tr.estimate(GaussianNB(), X, THREE, cv=CV, scoring=name, random_state=1)
+    expected = cross_validate(GaussianNB(), X, THREE, cv=CV, scoring=name)["test_score"]
+    assert np.allclose(result[name].replicates, expected)
+    curve = tr.learning_curve(
+        GaussianNB(), X, THREE, cv=ShuffleSplit(4, random_state=1), scoring=name, sizes=[30, 81]
+    )
+    full = cross_validate(GaussianNB(), X, THREE, cv=ShuffleSplit(4, random_state=1), scoring=name)[
+        "test_score"
+    ]
+    assert np.allclose(curve["GaussianNB"].points[-1].replicates, full)
+    comparison = tr.compare_models(*PAIR.values(), X, THREE, cv=CV, scoring=name, random_state=1)
+    assert comparison.difference.is_defined
+
+
+@pytest.mark.parametrize(
+    ("scoring", "sign"),
+    [("f1_macro", 1), ("roc_auc", 1), ("neg_log_loss", -1), ("d2_log_loss_score", 1), (top, 1)],
+)
+def test_a_curve_has_the_values_of_scikit_learn_at_full_size(scoring, sign):
+    cv = ShuffleSplit(6, test_size=0.3, random_state=1)
+    curve = tr.learning_curve(
+        GaussianNB(), X, Y, cv=cv, scoring=scoring, sizes=[20, 63], random_state=1
+    )
+    expected = sign * cross_validate(GaussianNB(), X, Y, cv=cv, scoring=scoring)["test_score"]
+    last = curve["GaussianNB"].points[-1]
+    assert np.allclose(last.replicates, expected)
+    ratio = 27 / 63
+    by_hand = (
+        tr.summarise(expected, measure=curve.measure, test_train_ratio=ratio)
+        if (curve.measure not in {"top", "d2_log_loss_score"})
+        else None
+    )
+    error = np.std(expected, ddof=1) * np.sqrt(1 / 6 + ratio)
+    half = 2.570581835636314 * error  # t of 5 degrees at .975
+    assert last.interval.method == "corrected_t"
+    if by_hand is None:
+        assert last.interval.low == pytest.approx(expected.mean() - half)
+        assert last.interval.high == pytest.approx(expected.mean() + half)
+        assert curve["GaussianNB"].extrapolation is None
+        assert curve.higher_is_better
+    else:
+        assert (last.interval.low, last.interval.high) == pytest.approx(
+            (by_hand.interval.low, by_hand.interval.high)
+        )
+    assert title_of(curve.measure) in curve.report().html
+
+
+def test_weights_reach_the_refits_of_a_curve_and_of_a_choice():
+    cv = ShuffleSplit(3, test_size=0.3, random_state=1)
+    scoring = "neg_log_loss"
+    weighed = {"sample_weight": WEIGHT, "cv": cv, "scoring": scoring, "random_state": 1}
+    model = LogisticRegression()
+    expected = -cross_validate(
+        model, X, Y, cv=cv, scoring=scoring, params={"sample_weight": WEIGHT}
+    )["test_score"]
+    curve = tr.learning_curve(model, X, Y, sizes=[20, 63], **weighed)
+    assert np.allclose(curve["LogisticRegression"].points[-1].replicates, expected)
+    assert any(one.code == "weights_in_training" for one in curve.notes)
+    choice = tr.best_of({"one": model, "two": GaussianNB()}, X, Y, **weighed)
+    assert np.allclose(choice.evaluations["one"]["log_loss"].replicates, expected)
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "neg_log_loss", "roc_auc_ovr", top])
+def test_settings_are_chosen_as_a_search_of_scikit_learn_does(scoring):
+    grid = {"n_neighbors": (25, 35, 51)}
+    model = tr.tuned(KNeighborsClassifier(), grid, cv=CV, scoring=scoring).fit(X, THREE)
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=CV, scoring=scoring).fit(X, THREE)
+    if scoring != "f1_macro":  # which is of all folds together here
+        sign = -1 if scoring == "neg_log_loss" else 1
+        assert np.allclose(sign * np.array(model.values_), search.cv_results_["mean_test_score"])
+        assert model.best_settings_ == search.best_params_
+
+
+def test_weights_and_routed_metadata_reach_the_model_that_is_tuned():
+    grid = {"C": (0.01, 1.0)}
+    ours = tr.tuned(LogisticRegression(), grid, cv=CV, scoring="neg_log_loss")
+    search = GridSearchCV(LogisticRegression(), grid, cv=CV, scoring="neg_log_loss")
+    ours.fit(X, Y, sample_weight=WEIGHT)
+    weighed = {"params": {"sample_weight": WEIGHT}, "cv": CV, "scoring": "neg_log_loss"}
+    for value, C in zip(ours.values_, grid["C"], strict=True):
+        folds = cross_validate(LogisticRegression(C=C), X, Y, **weighed)["test_score"]
+        assert value == pytest.approx(-folds.mean())
+    best = LogisticRegression(**ours.best_settings_).fit(X, Y, sample_weight=WEIGHT)
+    assert np.allclose(ours.best_model_.coef_, best.coef_)
+    for model in (clone(ours), clone(search)):
+        result = tr.estimate(
+            model, X, Y, cv=CV, scoring="neg_log_loss", sample_weight=WEIGHT, random_state=1
+        )
+        assert result["log_loss"].value > 0
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(fbeta_score, beta=2).set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        ours = tr.tuned(model, grid, cv=CV, scoring={"weighed_f2": scorer})
+        search = GridSearchCV(model, grid, cv=CV, scoring=scorer)
+        ours.fit(X, Y, sample_weight=WEIGHT)
+        search.fit(X, Y, sample_weight=WEIGHT)
+        assert np.allclose(ours.values_, search.cv_results_["mean_test_score"])
+        outer = tr.estimate(
+            clone(ours), X, Y, cv=CV, scoring="accuracy", sample_weight=WEIGHT, random_state=1
+        )
+        assert any(one.code == "weights_in_training" for one in outer.notes)
+
+
+def test_a_run_is_not_continued_with_another_scorer(tmp_path):
+    settings = {"cv": CV, "random_state": 1, "resume": tmp_path}
+    tr.estimate(GaussianNB(), X, Y, scoring={"mine": "d2_log_loss_score"}, **settings)
+    for scoring in ("accuracy", {"mine": top}):
+        with pytest.raises(InputError):
+            tr.estimate(GaussianNB(), X, Y, scoring=scoring, **settings)

@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.learners.named_models import find_grid, find_model
+from truerisk.learners.scoring import value_of_scores
 from truerisk.learners.tuning import (
     TunedModel,
-    mean_over_folds,
     needed_scores,
     over_all_folds,
     tuned,
@@ -45,39 +45,32 @@ SCORED = [
 @pytest.mark.parametrize("pos_label", ["0", "1"])
 def test_counts_give_what_an_evaluation_gives(name, pos_label):
     expected = evaluate(TRUTH, CALLED, pos_label=pos_label, measures=(name,))[name].value
-    found = over_all_folds(MEASURES[name], TRUTH, CALLED, np.array([0, 1]), pos_label)
+    found = over_all_folds(name, TRUTH, CALLED, np.array([0, 1]), pos_label)
     assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", SCORED)
 def test_scores_give_what_an_evaluation_gives(name):
     expected = evaluate(TRUTH, y_score=SCORES, probabilities=True, measures=(name,))[name].value
-    fold = TRUTH, SCORES
-    found = mean_over_folds(MEASURES[name], [fold, fold], np.array([0, 1]))
-    assert found == pytest.approx(expected)
+    assert value_of_scores(name, TRUTH, SCORES, 1) == pytest.approx(expected)
 
 
 def test_scores_of_the_other_class_are_turned():
-    fold = [(TRUTH, SCORES)]
-    first = mean_over_folds(MEASURES["roc_auc"], fold, np.array(["a", "b"]), "a")
-    second = mean_over_folds(MEASURES["roc_auc"], fold, np.array(["a", "b"]), "b")
-    assert first == pytest.approx(second)
-    ap = [
-        mean_over_folds(MEASURES["average_precision"], fold, np.array(["a", "b"]), p) for p in "ab"
-    ]
+    auc = [value_of_scores("roc_auc", TRUTH, SCORES, at) for at in (0, 1)]
+    assert auc[0] == pytest.approx(auc[1])
+    ap = [value_of_scores("average_precision", TRUTH, SCORES, at) for at in (0, 1)]
     assert ap[0] != pytest.approx(ap[1])
 
 
 def test_several_classes_are_averaged():
     truth = np.array([0, 1, 2, 0, 1, 2])
     scores = np.eye(3)[truth] * 0.5 + RNG.random((6, 3)) / 10
-    found = mean_over_folds(MEASURES["roc_auc"], [(truth, scores)], np.arange(3))
-    assert found == 1.0
+    assert value_of_scores("roc_auc", truth, scores, None) == 1.0
 
 
 def test_models_without_scores_are_refused():
     with pytest.raises(InputError, match="must be one of labels for a model that gives no scores"):
-        needed_scores({}, MEASURES["roc_auc"])
+        needed_scores({}, "roc_auc")
 
 
 IRIS, SPECIES = load_iris(return_X_y=True)

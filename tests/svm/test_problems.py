@@ -141,3 +141,29 @@ def test_a_lattice_on_which_the_exact_finish_ends_beside_the_optimum_is_solved_a
 def test_features_of_very_different_reach_have_no_one_scale():
     assert has_one_scale(np.array([[0.0, 5.0, 0.0], [1.0, 5.0, 900.0]]))
     assert not has_one_scale(np.array([[0.0, 0.0], [1.0, 1e6]]))
+
+
+@pytest.mark.parametrize("cost", [0.5, 20.0])
+def test_long_rows_are_left_out_on_their_gram_matrix_and_alike(monkeypatch, cost):
+    rng = np.random.default_rng(6)
+    words = rng.poisson(0.8, (80, 300)).astype(np.float64)
+    y = np.where(words[:, :40].sum(axis=1) + 6 * rng.standard_normal(80) > 32, 1.0, -1.0)
+    X = csr_matrix(words / np.linalg.norm(words, axis=1)[:, None])
+    long_, short = linear_problem(X), linear_problem(X)
+    assert isinstance(long_, SparseProblem)
+    assert long_.has_long_rows
+    solution = long_.solve(y, np.full(80, cost), Effort())
+    which = np.flatnonzero(solution.alpha > 0)
+    found = long_.margins_without(solution, which)
+    monkeypatch.setattr(problems, "LONG", 1000)
+    assert not short.has_long_rows
+    expected = short.margins_without(solution, which)
+    assert np.array_equal(found < 0, expected < 0)
+    assert {True, False} == set((found < 0).tolist())
+
+
+def test_columns_of_many_scales_are_not_multiplied():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((20, 250))
+    X[:, 0] *= 1e6
+    assert not linear_problem(csr_matrix(X)).has_long_rows

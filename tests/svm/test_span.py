@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from truerisk.svm.kernels import Kernel, TrainingKernel
 from truerisk.svm.solution import Solution
-from truerisk.svm.span import squared_spans
+from truerisk.svm.span import searched_squares, squared_spans
 
 
 def solution_of(alpha, upper, y):
@@ -87,3 +87,56 @@ def test_a_margin_falls_by_alpha_times_the_span_while_no_bound_is_met():
             assert fall == pytest.approx(1e-4 * spans[t], rel=1e-3, abs=1e-8)
             agreed += 1
     assert agreed > 15
+
+
+def searched_by_loops(X, t, free, depth):
+    """Add the free support vector that brings the mean nearest, one after the other."""
+    chosen, least = [], np.inf
+    for _ in range(depth):
+        left = [i for i in free if i != t and i not in chosen]
+        if not left:
+            break
+        distances = [np.sum((X[t] - X[[*chosen, i]].mean(axis=0)) ** 2) for i in left]
+        chosen.append(left[int(np.argmin(distances))])
+        least = min(least, *distances)
+    return least
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7), st.integers(1, 9))
+@settings(max_examples=60)
+def test_a_search_takes_the_nearest_mean_that_greed_finds(seed, n_free, depth):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 4))
+    alpha = np.where(np.arange(12) < n_free, 0.5, 1.0)
+    solution = solution_of(alpha, np.ones(12), np.where(rng.random(12) < 0.5, 1.0, -1.0))
+    kernel = TrainingKernel(Kernel("linear"), X)
+    everyone = np.arange(12)
+    found = searched_squares(kernel, solution, everyone, depth)
+    expected = [searched_by_loops(X, t, range(n_free), depth) for t in everyone]
+    assert found == pytest.approx(expected, abs=1e-9)
+    spans = squared_spans(kernel, solution, everyone)
+    assert (found >= spans - 1e-6).all()
+    assert (found <= searched_squares(kernel, solution, everyone, 1) + 1e-12).all()
+    unbiased = searched_squares(kernel, solution, everyone, depth, free_bias=False)
+    assert unbiased == pytest.approx(np.minimum(found, np.sum(X**2, axis=1)), abs=1e-9)
+
+
+def test_a_search_done_by_hand():
+    # From (0, 0): (1, 0) is 1 away, (0, 3) 9; the mean of (1, 0) and (−3, 0) is (−1, 0), 1 away;
+    # with (1, 0) and (−1.2, 0) it is (−.1, 0), .01 away.
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [-1.2, 0.0]])
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    solution = solution_of(np.full(4, 0.5), np.ones(4), y)
+    kernel = TrainingKernel(Kernel("linear"), X)
+    first = np.array([0])
+    assert searched_squares(kernel, solution, first, 1) == pytest.approx([1.0])
+    assert searched_squares(kernel, solution, first, 2) == pytest.approx([0.01])
+    assert searched_squares(kernel, solution, first, 50) == pytest.approx([0.01])  # a third is far
+
+
+def test_a_search_has_nobody_to_take_over_where_no_other_example_is_free():
+    solution = solution_of(np.array([0.5, 1.0]), np.ones(2), np.array([1.0, -1.0]))
+    kernel = TrainingKernel(Kernel("linear"), np.array([[2.0], [1.0]]))
+    both = np.arange(2)
+    assert searched_squares(kernel, solution, both, 5) == pytest.approx([np.inf, 1.0])
+    assert searched_squares(kernel, solution, both, 5, free_bias=False) == pytest.approx([4.0, 1.0])

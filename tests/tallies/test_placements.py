@@ -3,12 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.tallies.placements import (
-    area_influence,
-    average_precision_influence,
-    share_below,
-    top_negative,
-)
+from truerisk.tallies.placements import share_below, top_negative
 
 columns = st.lists(st.integers(0, 5), min_size=1, max_size=20)
 
@@ -31,14 +26,6 @@ def test_a_weight_of_three_counts_as_three_of_them(scores, others):
     times = 1 + np.arange(len(others)) % 3
     repeated = share_below(ours, np.repeat(theirs, times))
     assert share_below(ours, theirs, times.astype(float)) == pytest.approx(repeated)
-
-
-def test_influences_by_hand():
-    scores, positive = np.array([0.1, 0.4, 0.3, 0.9]), np.array([False, False, True, True])
-    assert area_influence(scores, positive).tolist() == [0.5, -0.5, -0.5, 0.5]
-    scores, positive = np.array([3.0, 2.0, 1.0]), np.array([True, False, True])
-    expected = [5 / 12, -1 / 3, -1 / 12]
-    assert average_precision_influence(scores, positive) == pytest.approx(expected)
 
 
 def test_a_negative_at_the_very_top_takes_what_a_small_part_of_one_takes():

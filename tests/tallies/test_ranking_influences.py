@@ -12,6 +12,13 @@ SCORE = np.round(TRUTH + RNG.normal(size=60), 1)
 WEIGHT = RNG.uniform(0.5, 2, 60)
 
 
+def test_the_area_worked_by_hand():
+    # The positive .9 is above both negatives, .3 above one of two: placements 1 and ½, area ¾.
+    score, positive = np.array([0.1, 0.4, 0.3, 0.9]), np.array([False, False, True, True])
+    area = ranking_influences(score, positive, None, ["roc_auc"])["roc_auc"]
+    assert area.tolist() == [1 / 8, -1 / 8, -1 / 8, 1 / 8]
+
+
 def test_average_precision_worked_by_hand():
     # + − +: AP = (1 + ⅔)/2 = 5/6.  U = ⅓ · ⅓ = 1/9 from the first on, D₁ = 1 + ⅔ · ⅓, D₂ = 2/9.
     found = ranking_influences(

@@ -107,7 +107,7 @@ def test_runs_of_two_widths_rank_as_the_wider(monkeypatch):
     tally = ScoreTally().add(scores[:40_000].astype(np.float32), positive[:40_000])
     tally.add(scores[40_000:], positive[40_000:])
     assert [run.low.itemsize for run in tally.runs] == [2, 8]
-    assert tally.bytes_held == 9 * 80_000
+    assert tally.bytes_held == 8 * 80_000
     assert_same(tally.ranking(), rank(scores, positive))
 
 
@@ -131,7 +131,7 @@ def test_runs_are_counted_in_buckets_beyond_the_limit(monkeypatch):
     scores = rng.normal(size=2_000).astype(np.float32)
     expected = ScoreTally(max_bytes=1).add(scores, positive).ranking()
     monkeypatch.setattr(score_tally, "RUN_ROWS", 300)
-    tally = ScoreTally(max_bytes=5_000).add(scores[:900], positive[:900])
+    tally = ScoreTally(max_bytes=2_000).add(scores[:900], positive[:900])
     assert tally.exact
     assert len(tally.runs) == 1
     other = ScoreTally().add(scores[1_500:], positive[1_500:])
@@ -161,10 +161,36 @@ def test_many_small_batches_are_few_parts():
     assert tally.rows == 1000
 
 
-def test_a_narrow_score_takes_five_bytes_and_a_wide_one_nine():
+def test_a_narrow_score_takes_two_bytes_and_a_wide_one_eight():
     labels = [True] * 10
-    assert ScoreTally().add(np.zeros(10, dtype=np.float32), labels).bytes_held == 50
-    assert ScoreTally().add(np.zeros(10), labels).bytes_held == 90
+    assert ScoreTally().add(np.zeros(10, dtype=np.float32), labels).bytes_held == 20
+    assert ScoreTally().add(np.zeros(10), labels).bytes_held == 80
+    assert ScoreTally().add(np.zeros(10), labels, np.ones(10)).bytes_held == 170
+
+
+def test_a_billion_narrow_scores_are_held():
+    assert ScoreTally().max_bytes // 2 >= 10**9
+
+
+def test_what_is_left_is_scattered_before_it_is_sent():
+    rng = np.random.default_rng(6)
+    positive = rng.random(90_000) < 0.5
+    scores = rng.normal(size=90_000).astype(np.float32)
+    tally = ScoreTally().add(scores[:60_000], positive[:60_000])
+    tally.scatter(60_001)
+    assert tally.runs == []
+    tally.scatter(60_000)
+    assert [len(run.low) for run in tally.runs] == [60_000]
+    assert tally.parts == []
+    tally.add(scores[60_000:], positive[60_000:])
+    assert_same(tally.ranking(), rank(scores, positive))
+
+
+def test_more_rows_than_can_be_ranked_are_counted_in_buckets(monkeypatch):
+    monkeypatch.setattr(score_tally, "MAX_ROWS", 100)
+    scores, positive = np.arange(100.0), np.arange(100) % 3 == 0
+    assert ScoreTally().add(scores[1:], positive[1:]).exact
+    assert not ScoreTally().add(scores, positive).exact
 
 
 def test_weights_stay_with_their_scores():

@@ -73,9 +73,15 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Let a file without a command be looked at by `doctor`."""
-        if args and args[0] not in COMMANDS and os.path.exists(args[0]):  # noqa: PTH110  (quick)
-            return "doctor", self.get_command(ctx, "doctor"), args
+        """Let a file without a command be looked at by `doctor`; name the nearest command."""
+        first = args[0]
+        if first not in COMMANDS and not first.startswith("-"):
+            if "." in first or os.path.exists(first):  # noqa: PTH110  (quick)
+                return "doctor", self.get_command(ctx, "doctor"), args
+            from truerisk.checks import did_you_mean
+
+            remedy = did_you_mean(first, COMMANDS) or " `truerisk --help` lists all of them."
+            raise click.UsageError(f"truerisk has no command {first!r}.{remedy}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

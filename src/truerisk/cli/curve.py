@@ -15,8 +15,8 @@ from truerisk.cli.options import (
     seed_option,
 )
 from truerisk.cli.output import (
-    check_measure_names,
     check_outputs,
+    check_scoring,
     deliver,
     exit_partial,
     format_options,
@@ -52,7 +52,9 @@ NO_ESTIMATE = "none"
     help="A learner, or module:attribute; may be repeated. linear_svm if absent.",
 )
 @click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
-@option_with_default("--measure", default="error_rate", help="What to measure.")
+@option_with_default(
+    "--measure", default="error_rate", help="What to measure; also scikit-learn's names."
+)
 @positive_option
 @option_with_default("--repeats", type=click.IntRange(2), default=10, help="Divisions.")
 @option_with_default("--test-size", type=float, default=0.25, help="Share to hold out.")
@@ -91,7 +93,7 @@ def curve(data: Path, **options: Any) -> None:
     Seconds depend on the computer; everything else on the data and the seed alone.
     """
     check_outputs(options, [data])
-    check_measure_names([options["measure"]])
+    check_scoring(options["measure"])
     result = _curve(data, options)
     wanted = options["wanted"]
     extra = None if wanted is None else _needed(result, wanted)
@@ -120,7 +122,7 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
             table.X,
             table.y,
             sizes=sizes,
-            measure=options["measure"],
+            scoring=options["measure"],
             repeats=options["repeats"],
             test_size=options["test_size"],
             level=options["level"],

@@ -21,10 +21,10 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.output import (
     check_bounds,
-    check_measure_names,
     check_names,
     check_options,
     check_outputs,
+    check_scoring,
     deliver,
     exit_partial,
     finish,
@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 WITHOUT_REFITS = ("xi_alpha", "leave_one_out")
 RESAMPLING = (
     "cross_validation", "holdout", "subsampling", "five_by_two", "leave_one_out", "time_ordered",
-    "bootstrap", "jackknife", "nested_cross_validation", "conservative_z", "training_error",
+    "bootstrap", "stratified_bootstrap", "jackknife", "nested_cross_validation", "conservative_z",
+    "training_error",
 )  # fmt: skip
 TESTS = (
     "cautious_t", "corrected_t", "five_by_two_t", "five_by_two_f", "bayesian",
@@ -135,7 +136,7 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 @option_with_default(
     "--measure",
     default="error_rate",
-    help="Measure by which the best is chosen, or two are compared.",
+    help="Measure by which the best is chosen, or two are compared; also scikit-learn's names.",
 )
 @positive_option
 @table_options
@@ -238,7 +239,7 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
     from truerisk.estimation.refits.best_of import best_of
     from truerisk.estimation.refits.estimate import estimate as by_refits
 
-    check_measure_names([options["measure"]])
+    check_scoring(options["measure"])
     check_bounds(options)
     seed = seed_from(options)
     table = table_from(data, options)
@@ -261,7 +262,7 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
             "progress": progress,
         }
         if several:
-            choice = best_of(models, table.X, table.y, measure=options["measure"], **settings)
+            choice = best_of(models, table.X, table.y, **_measures(options), **settings)
             evaluations = {
                 name: _with_source(one, table, name, tuned=options["tune"])
                 for name, one in choice.evaluations.items()
@@ -275,6 +276,17 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
     result = choice if several else evaluation
     deliver(result, options, source=evaluation.source)
     finish(evaluation, options)
+
+
+def _measures(options: dict[str, Any]) -> dict[str, Any]:
+    """Say what the best is chosen by; what refits do not give anyway is requested alone."""
+    from truerisk.learners.scoring import is_of_counts, scoring_of
+    from truerisk.measures.registry import base_and_average
+
+    requested = scoring_of(options["measure"])
+    (name,) = requested.order
+    alone = requested.scorers or (base_and_average(name)[1] and not is_of_counts(name))
+    return {"scoring": options["measure"]} if alone else {"measure": name}
 
 
 def _with_source(
@@ -332,7 +344,7 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --against, which names the other learner.")
-    check_measure_names([options["measure"]])
+    check_scoring(options["measure"])
     seed = seed_from(options)
     table = table_from(data, options)
     names = (*(options["models"] or ("linear_svm",)), options["against"])
@@ -347,7 +359,7 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
             table.X,
             table.y,
             method=options["test"],
-            measures=options["measure"],
+            scoring=options["measure"],
             groups=table.groups,
             region=options["region"],
             level=options["level"],

@@ -167,6 +167,17 @@ def check_measure_names(names: Iterable[str]) -> None:
         base_measure(name)
 
 
+def check_scoring(name: str) -> None:
+    """Refuse a name that is no measure, nor a scorer of scikit-learn, before anything is read."""
+    try:
+        check_measure_names([name])
+    except InputError:
+        from sklearn.metrics import get_scorer_names
+
+        if name not in get_scorer_names():
+            raise
+
+
 def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
     from truerisk.gates.claims import check_bound

@@ -17,6 +17,10 @@ from truerisk.reporting.wording import percent
 @click.option("--auc", type=float, help="Expected area under the ROC curve; of the worse model.")
 @click.option("--prevalence", type=float, help="With --auc: share of positive examples.")
 @click.option("--correlation", type=float, help="With --auc: of the two models' scores in a class.")
+@click.option(
+    "--scores",
+    help="With --auc: normal; heavy_tailed if absent; or any, also skewed: the worst is planned.",
+)
 @option_with_default(
     "--assurance",
     type=float,

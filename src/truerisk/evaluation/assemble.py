@@ -23,6 +23,7 @@ from truerisk.measures.costs import CostMatrix
 from truerisk.measures.curves import precision_recall_curve, roc_curve
 from truerisk.measures.registry import (
     DRAWN_INTERVALS,
+    STRATIFIED_INTERVALS,
     base_and_average,
     base_measure,
     find_measure,
@@ -231,6 +232,12 @@ def _notes(tallies: Tallies, request: Request) -> Iterator[Finding]:
         )
     else:
         yield from _cell_notes(tallies.cells, tallies.pos_label)
+    if request.cell_interval in STRATIFIED_INTERVALS:
+        yield Finding(
+            "The bootstrap draws within each class: its intervals are about a population whose "
+            "classes have the shares of these examples.",
+            code="stratified",
+        )
     yield from _score_notes(tallies, request)
 
 

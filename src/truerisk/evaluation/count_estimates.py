@@ -46,6 +46,7 @@ from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
     AVERAGED_COUNTS,
+    STRATIFIED_INTERVALS,
     Measure,
     base_and_average,
     find_measure,
@@ -74,8 +75,13 @@ class CountEstimates:
     @cached_property
     def sample(self) -> CellSample:
         """The cells as a sample."""
-        costs = None if self.costs is None else self.costs.of_cells(self.every)
-        return CellSample.of(self.every, costs)
+        return self._sample(None if self.costs is None else self.costs.of_cells(self.every))
+
+    def _sample(self, cell_costs: Array | None) -> CellSample:
+        sample = CellSample.of(self.every, cell_costs)
+        if self.request.cell_interval not in STRATIFIED_INTERVALS:
+            return sample
+        return replace(sample, strata=self.every.truth.numbers)
 
     @cached_property
     def over(self) -> Flags | None:
@@ -104,7 +110,7 @@ class CountEstimates:
         for name in DISTANCE_POWERS:
             if name in (self.request.measures or ()) and not self.cells.multilabel:
                 between = distances(name, len(self.cells.labels))[self.every.codes]
-                sample = CellSample.of(self.every, between)
+                sample = self._sample(between)
                 yield self._estimate(find_measure(name), sample, ClassCounts.from_features)
 
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:

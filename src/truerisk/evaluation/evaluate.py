@@ -102,8 +102,10 @@ def evaluate(
     cell_interval
         Interval of the other measures of counts: `by_measure` gives each its own; one of
         `smoothed_delta`, `delta`, `percentile`, `basic`, `bca` and `dirichlet` is for all of them.
+        `stratified_percentile`, `stratified_basic` and `stratified_bca` draw within each class, and
+        are about a population in which the classes have the shares that they have here.
     replicates
-        Bootstrap replicates, for the last four of these and for rankings of grouped rows.
+        Bootstrap replicates, for all but the first three of these.
     random_state
         Seed; drawn when not given, and stated in the result.
     zero_division

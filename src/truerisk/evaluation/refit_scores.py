@@ -4,9 +4,10 @@ A *sheet* holds the scores of one repetition.  Scores of different repetitions a
 together; those of the folds of one repetition are, as their models share all but a few examples,
 but for the area under the ROC curve only pairs that one refit has judged count: ranked across
 folds it comes out too small (by simulation .02 at n = 50).
-Value: the mean over the sheets.  Interval: by the variance components of the influences
-(`truerisk.intervals.variance_components`), of the measures in `INFLUENCES` and of the losses; of
-others the mean distances to the ends on a sheet, stretched by the disagreement between the sheets.
+Value: the mean over the sheets.  Interval of areas, average precision and losses: by the variance
+components of the influences (`truerisk.intervals.variance_components`); of other measures the mean
+distances to the ends on a sheet, stretched by these components, where the measure has influences,
+or by the disagreement between the sheets.
 Influences are among *all* examples of a sheet: within a fold, its examples share their noise.
 """
 
@@ -42,15 +43,10 @@ from truerisk.intervals.variance_components import (
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES, check_probabilities
-from truerisk.tallies.placements import (
-    area_influence,
-    average_precision_influence,
-    placements,
-    share_below,
-    top_negative,
-)
+from truerisk.tallies.placements import placements, share_below, top_negative
+from truerisk.tallies.ranking_influences import INFLUENCES, ranking_influences
 
-INFLUENCES = {"roc_auc": area_influence, "average_precision": average_precision_influence}
+OWN_FORMS = {"roc_auc", "average_precision", *LOSSES}  # the components are all that they need
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,7 @@ class RefitScores:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
         value = float(values.mean())
-        if self._has_components(name):
+        if self._has_components(name) and base_and_average(name)[0] in OWN_FORMS:
             interval: Interval = self.component_interval(name, value, labels)
         else:
             interval = self._stretched(name, value, each, labels)
@@ -174,17 +170,15 @@ class RefitScores:
     def component_interval(self, name: str, value: float, labels: tuple[str, ...]) -> Interval:
         """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
         base, average = base_and_average(name)
-        sizes = np.bincount(self.truth, minlength=len(self.labels))
-        own = np.array([sizes[self.labels.index(label)] for label in labels])
+        own = self._class_sizes(labels)
         rarer = np.minimum(own, len(self.truth) - own)
         few, counted, event = few_of(self.n), float(self.n), 0.0
         if base in LOSSES:
             influence = self._lost(name)
             event = self._largest_share(influence + value)
         else:
-            shares = own / own.sum() if average == "weighted" else np.full(len(own), 1 / len(own))
-            parts = zip(shares, labels, strict=True)
-            influence = np.sum([share * self._influence(base, one) for share, one in parts], axis=0)
+            shares = self._shares(average, own)
+            influence = self._influence(base, labels, shares)
             few = few_of(float(rarer.min()))
             counted = float(rarer.min() if base == "roc_auc" else own.min())
         if self.groups is not None:
@@ -231,13 +225,31 @@ class RefitScores:
         area = float(np.mean(self.areas[label]))
         return 0.0 if np.isnan(area) else area_floor(area, positives, len(self.truth) - positives)
 
-    def _influence(self, base: str, label: str) -> Array:
-        """Lay out the influence of each example on a label's own ranking, sheet by sheet."""
-        at = self.labels.index(label)
-        of = INFLUENCES[base]
-        return self._on_every_sheet(
-            [of(one.column(at), self.truth[one.examples] == at) for one in self.sheets]
-        )
+    def _influence(self, base: str, labels: tuple[str, ...], shares: Array) -> Array:
+        """Lay out the influence of each example on an average over labels, sheet by sheet.
+
+        Times the number of examples: its mean square is n times the variance.
+        """
+        places = [self.labels.index(label) for label in labels]
+
+        def of(sheet: Sheet) -> Array:
+            truth = self.truth[sheet.examples]
+            each = [
+                ranking_influences(sheet.column(at), truth == at, None, [base])[base]
+                for at in places
+            ]
+            return np.asarray(len(truth) * (shares @ each))
+
+        return self._on_every_sheet([of(sheet) for sheet in self.sheets])
+
+    def _class_sizes(self, labels: tuple[str, ...]) -> Indices:
+        sizes = np.bincount(self.truth, minlength=len(self.labels))
+        return np.array([sizes[self.labels.index(label)] for label in labels])
+
+    @staticmethod
+    def _shares(average: str | None, own: Indices) -> Array:
+        """Give what each label counts in an average."""
+        return own / own.sum() if average == "weighted" else np.full(len(own), 1 / len(own))
 
     @cached_property
     def _refits(self) -> Indices:
@@ -260,16 +272,28 @@ class RefitScores:
     ) -> Interval:
         """Give the mean distances to the ends, stretched by what sets the sheets apart."""
         repetitions = [(one.value, one.interval) for one in each if one.interval is not None]
-        disagreement = self._disagreement(name, labels)
+        method = repetitions[0][1].method
         share = np.mean([len(sheet.examples) for sheet in self.sheets]) / self.n
+
+        def stretched(by: float, kind: str) -> Interval:
+            return stretched_interval(
+                value,
+                repetitions,
+                stretch=float(np.sqrt(share * by)),
+                measure_range=self._range_of(name),
+                method=f"{kind}_{method}",
+            )
+
+        if self._has_components(name) and self.groups is None:
+            base, average = base_and_average(name)
+            shares = self._shares(average, self._class_sizes(labels))
+            parts = components(self._influence(base, labels, shares), self._refits)
+            if parts.independent > 0:
+                rule = rule_of(base)
+                by = parts.variance(rule) / parts.independent
+                return parts.described(stretched(by, METHOD), rule)
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
-        return stretched_interval(
-            value,
-            repetitions,
-            stretch=float(np.sqrt(share * (1 + disagreement))),
-            measure_range=self._range_of(name),
-            method=f"{kind}_{repetitions[0][1].method}",
-        )
+        return stretched(1 + self._disagreement(name, labels), kind)
 
     def _notes(self, name: str, each: list[Estimate], labels: tuple[str, ...]) -> tuple[str, ...]:
         """Put the notes of the sheets together; say where sheets are not alike."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -19,7 +20,12 @@ from truerisk.intervals.choose import (
     whole_range,
 )
 from truerisk.intervals.mean_losses import loss_interval
-from truerisk.intervals.rankings import best_f1_at_prior, ranking_interval, shortfalls
+from truerisk.intervals.rankings import (
+    best_f1_at_prior,
+    precision_bias,
+    ranking_interval,
+    shortfalls,
+)
 from truerisk.measures.averages import AVERAGES
 from truerisk.measures.from_scores import DocumentPrecision, summarise_documents
 from truerisk.measures.registry import (
@@ -120,12 +126,17 @@ class ScoreEstimates:
             return finished(named, np.nan, whole_range(self.request.level), self.tallies.n)
         shares = weights[taken] / weights[taken].sum()
         correlation = self._correlations.get(measure.name)
+        bias = 0.0
+        if measure.name == "average_precision":
+            rankings = compress(self.tallies.rankings.values(), taken)
+            bias = float(shares @ [precision_bias(ranking) for ranking in rankings])
         interval = average_interval(
             values[taken],
             [one.interval for one, used in zip(each, taken, strict=True) if used and one.interval],
             shares,
             None if correlation is None else correlation[taken][:, taken],
             level=self.request.level,
+            bias=bias,
         )
         note = Finding(f"over {int(taken.sum())} of {len(each)} classes", code="classes_averaged")
         value = float(shares @ values[taken])

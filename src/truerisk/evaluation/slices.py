@@ -22,7 +22,13 @@ from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.predictions import Predictions, made_predictions
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
-from truerisk.intervals.measured_coverage import NOT_MEASURED
+from truerisk.intervals.measured_coverage import (
+    DIFFERENCE,
+    NOT_MEASURED,
+    SLICE,
+    WEIGHTS,
+    coverage_of,
+)
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.intervals.student import student_cdf, student_quantile
 from truerisk.intervals.two_samples import fisher_mid_p, mover_difference, mover_p_value
@@ -58,8 +64,9 @@ Found = Literal["worse", "better", "no evidence"]
 class SliceTest:
     """A slice against the rest, by one measure.
 
-    `difference` is slice − rest.  `p_value` is two-sided; `adjusted` is Holm's for all slices and
-    measures together, and decides the `finding`; `listed` is Benjamini and Hochberg's.
+    `difference` is slice − rest, `measured` what its interval was measured to cover.  `p_value` is
+    two-sided; `adjusted` is Holm's for all slices and measures together, and decides the `finding`;
+    `listed` is Benjamini and Hochberg's.
     """
 
     rest: Estimate
@@ -69,6 +76,7 @@ class SliceTest:
     adjusted: float = math.nan
     listed: float = math.nan
     finding: Found = "no evidence"
+    measured: str = NOT_MEASURED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +125,6 @@ class Slice(Frozen, Mapping[str, Estimate]):
             "estimates": dict(self.evaluation.estimates),
             "by_class": dict(self.evaluation.by_class),
             "tests": dict(self.tests),
-            "differences_measured": NOT_MEASURED,
             "notes": self.evaluation.notes,
         }
 
@@ -207,7 +214,21 @@ class _Tester:
             return {}
         both = [own, self.evaluation(rest, self.measures)]
         sides = _Sides(self, (inside, rest))
-        return {name: self._test(name, both, sides) for name in self.measures}
+        return {name: self._with_measured(self._test(name, both, sides)) for name in self.measures}
+
+    def _with_measured(self, test: SliceTest) -> SliceTest:
+        """Say what intervals of such a difference were measured to cover."""
+        ends = test.difference.interval
+        if ends is None:
+            return test
+        weighted = self.predictions.weight is not None
+        figure = coverage_of(
+            ends.method,
+            f"{DIFFERENCE}{test.difference.measure}",
+            design=f"{SLICE}, {WEIGHTS}" if weighted else SLICE,
+            level=ends.level,
+        )
+        return test if figure is None else replace(test, measured=figure.words(ends.level))
 
     @cached_property
     def _that_count(self) -> Flags:

@@ -1,8 +1,7 @@
 """Quantiles of the beta distribution that stay right at n = 10¹² and at a tail of 10⁻¹².
 
 Problem   find θ with  I(a, b; x) = tail,  x = 1 / (1 + exp(−θ)),  I the regularised incomplete beta
-Method    Newton's steps on log I − log tail between brackets, compiled (`kernels/special.py`);
-          `solve_in_log_odds` does the same for other functions of the tails
+Method    compiled (`kernels/special.py`); other functions that rise in θ: `solve_in_log_odds`
 Why       quantiles of libraries are inverted once and never put back: SciPy's is off by a factor
           of two at a = 1000, n = 10⁹.  Here every value comes out of its own residual.
 
@@ -15,44 +14,44 @@ from collections.abc import Callable
 import numpy as np
 
 from truerisk.aliases import Array, Indices
-from truerisk.intervals.normal import logistic
 from truerisk.kernels import special
 
 LogTail = Callable[[Array, Indices], tuple[Array, Array]]
 
-SMALLEST = 1e-100  # a smaller shape has the same quantiles, but its inverse overflows
 WIDEST = 740.0  # beyond these log-odds float64 has no proportion left
 NEWTON_STEPS = 30  # then halving only, which needs at most 64 more
 
 
 def beta_tail(a: Array, b: Array, log_odds: Array) -> Array:
     """Give I(a, b; x) at the log-odds of x, precise for x and for 1 − x however small."""
-    tails = np.empty_like(log_odds)
-    x, complement = logistic(log_odds), logistic(-log_odds)
-    special.beta_tails(a, b, x, complement, np.exp(log_beta_kernel(a, b, log_odds)), tails)
-    return tails
+    return _each(special.beta_tails, a, b, log_odds)
 
 
 def log_beta_kernel(a: Array, b: Array, log_odds: Array) -> Array:
-    """Give ln(x^a (1−x)^b / B(a, b)), the slope of I(a, b; x) in log-odds, without cancellation.
-
-    Source: C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
-    """
+    """Give ln(x^a (1−x)^b / B(a, b)), the slope of I(a, b; x) in log-odds, without cancellation."""
     return log_peak(a, b) - deviance(a, b, log_odds)
 
 
 def log_peak(a: Array, b: Array) -> Array:
     """Give the logarithm of the kernel where it is largest, at x = a / (a + b)."""
-    peaks = np.empty_like(a)
-    special.log_peaks(a, b, peaks)
-    return peaks
+    return _each(special.log_peaks, a, b)
 
 
 def deviance(a: Array, b: Array, log_odds: Array) -> Array:
     """Give (a + b) KL(a / (a + b) ‖ x): how far the kernel has fallen from its peak, in logs."""
-    fallen = np.empty_like(log_odds)
-    special.deviances(a, b, log_odds, fallen)
-    return fallen
+    return _each(special.deviances, a, b, log_odds)
+
+
+def beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
+    """Give the log-odds of the `tail` quantile of the beta distribution with shapes a, b > 0."""
+    return _each(special.beta_quantiles, a, b, tail)
+
+
+def _each(function: Callable[..., None], *columns: Array) -> Array:
+    """Call a compiled loop that writes one number for each entry of the columns."""
+    values = np.empty(len(columns[0]))
+    function(*(np.ascontiguousarray(column, dtype=np.float64) for column in columns), values)
+    return values
 
 
 def solve_in_log_odds(
@@ -89,13 +88,6 @@ def solve_in_log_odds(
         active = active[~((inside & (np.abs(residual) <= tolerance)) | closed)]
         if not active.size:
             break
-    return log_odds
-
-
-def beta_log_odds(a: Array, b: Array, tail: Array) -> Array:
-    """Give the log-odds of the `tail` quantile of the beta distribution with shapes a, b > 0."""
-    log_odds = np.empty_like(tail)
-    special.beta_quantiles(np.maximum(a, SMALLEST), np.maximum(b, SMALLEST), tail, log_odds)
     return log_odds
 
 

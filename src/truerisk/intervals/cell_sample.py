@@ -192,12 +192,17 @@ class CellSample:
             parts = self.components(gradient)
             variance = parts.variance(OTHER) if self.by_components else parts.agreement
             return float(np.sqrt(variance))
-        if self.strata is not None:
-            # Only what varies within a class is left to chance.
-            slopes = np.where(self.totals > 0, gradient, 0.0)
-            mean = ratio(self._by_stratum(self.totals * slopes), self._by_stratum(self.totals))
-            gradient = slopes - np.where(np.isnan(mean), 0.0, mean)
-        return standard_error(gradient, self.totals if self.squares is None else self.squares)
+        return standard_error(
+            self._within_strata(gradient), self.totals if self.squares is None else self.squares
+        )
+
+    def _within_strata(self, gradient: Array) -> Array:
+        """Take the mean of its class off each slope: only what varies within one is chance."""
+        if self.strata is None:
+            return gradient
+        slopes = np.where(self.totals > 0, gradient, 0.0)
+        mean = ratio(self._by_stratum(self.totals * slopes), self._by_stratum(self.totals))
+        return np.asarray(slopes - np.where(np.isnan(mean), 0.0, mean))
 
     def components(self, gradient: Array) -> Components:
         """Split the variance of a measure that refits judge; few groups make it larger."""
@@ -235,12 +240,18 @@ class CellSample:
 
     def acceleration(self, gradient: Array) -> float:
         """Give the skewness that BCa corrects for, of the influence of one unit."""
-        return acceleration_of(gradient, self.effective())
+        return acceleration_of(self._within_strata(gradient), self.effective())
 
     def draw(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Resample the examples and give the features of each replicate."""
+        """Resample the examples, within the strata if there are any; give features of each draw."""
         counts = np.rint(self.effective()).astype(np.int64)
-        return np.asarray(multinomial_cells(counts, replicates, rng) @ self.design)
+        if self.strata is None:
+            return np.asarray(multinomial_cells(counts, replicates, rng) @ self.design)
+        drawn = np.zeros((replicates, len(counts)), dtype=np.int64)
+        for stratum in np.unique(self.strata[counts > 0]):
+            cells = np.flatnonzero(self.strata == stratum)
+            drawn[:, cells] = multinomial_cells(counts[cells], replicates, rng)
+        return np.asarray(drawn @ self.design)
 
     def group_values(
         self, function: Function, size: Callable[[NDArray[Any]], Any] | None = None

@@ -29,9 +29,9 @@ refits: other scores                                          `stretched_interva
 
 Rows in groups, weighted or not, get `group_jackknife` for every measure.
 
-On request, a measure of counts gets the delta method, smoothed or plain, a bootstrap of the cells
-or the posterior of the cells (`CELL_METHODS`); where one of these degenerates, the smoothed delta
-method takes its place.  Differences of two models are in
+On request, a measure of counts gets the delta method, smoothed or plain, a bootstrap of the cells,
+of all at once or within the classes, or the posterior of the cells (`CELL_METHODS`); where one of
+these degenerates, the smoothed delta method takes its place.  Differences of two models are in
 `comparison/predictions/paired_measures.py`.
 """
 
@@ -74,6 +74,7 @@ from truerisk.tallies.scored_rows import ScoredRows
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
 CHANCE = 0.5  # the area of a ranking by chance
+STRATIFIED = "stratified_"  # before the name of a bootstrap within the classes
 ROUNDING = 1e-7  # of a standard error that is the root of a difference
 
 
@@ -324,6 +325,16 @@ def bootstrap(question: Question) -> Interval | None:
     return _of_replicates(question, values, question.method, acceleration)
 
 
+def stratified_bootstrap(question: Question) -> Interval | None:
+    """Resample the cells of each true class alone: every replicate has as many of each class.
+
+    The sample must have the classes as its strata.  The interval is about the measure where the
+    classes have the shares that they have here, as where examples were drawn class by class.
+    """
+    interval = bootstrap(replace(question, method=question.method.removeprefix(STRATIFIED)))
+    return None if interval is None else replace(interval, method=STRATIFIED + interval.method)
+
+
 def posterior(question: Question) -> Interval | None:
     """Take the quantiles of the posterior of the cells under the prior that smoothing adds."""
     size = replicates_for(question.level, least=question.replicates)
@@ -339,6 +350,9 @@ CELL_METHODS: dict[str, Callable[[Question], Interval | None]] = {
     "percentile": bootstrap,
     "basic": bootstrap,
     "bca": bootstrap,
+    "stratified_percentile": stratified_bootstrap,
+    "stratified_basic": stratified_bootstrap,
+    "stratified_bca": stratified_bootstrap,
     "dirichlet": posterior,
 }
 
@@ -405,18 +419,20 @@ def average_interval(
     correlation: Array | None,
     *,
     level: float,
+    bias: float = 0.0,
 ) -> Interval:
     """Give the interval of a weighted mean over classes, from the intervals of the classes.
 
     The distances to the ends add up as the classes err together; without a `correlation`, as if
-    all erred together, which is the most they can do.
+    all erred together, which is the most they can do.  A mean that is too high by some `bias`
+    reaches further down by that.
     """
     value = float(shares @ values)
     known = np.ones((len(values),) * 2) if correlation is None else correlation
     ends = np.array([(one.low, one.high) for one in intervals])
     below, above = (distance_of_mean(np.abs(values - side), shares, known) for side in ends.T)
     method = "mean_of_intervals" if correlation is None else "mean_of_correlated"
-    return Interval(max(value - below, 0.0), min(value + above, 1.0), level, method)
+    return Interval(max(value - bias - below, 0.0), min(value + above, 1.0), level, method)
 
 
 def distance_of_mean(distances: Array, shares: Array, correlation: Array) -> float:

@@ -24,6 +24,11 @@ THIS_MODEL, LEARNER = "this model", "the learner at this sample size"
 NO_PROMISE = "this model, no promise"  # at sizes where the result says that it keeps none
 WEIGHTS = "weights"  # design of figures whose examples were weighted
 PRIOR = "prior"  # design of figures at another prior of the classes
+SCORER = "scorer"  # measure of figures of any function that the registry does not know
+LEFT_OUT = "leave-one-out"  # design of figures of exact leave-one-out
+SLICE = "slice less rest"  # design of figures of a slice of the examples and all others
+SHARES = {"half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4, "a fifth": 1 / 5, "a tenth": 1 / 10}
+NEAR = 1.12  # sizes are whole numbers: a share that is this many times another one is called so
 HELD_OUT, CHOSEN_ON = "held out", "chosen on"
 NOT_MEASURED = "not measured"
 # One is a straight function of the other, and so are the ends of their intervals.
@@ -113,6 +118,31 @@ def all_figures() -> tuple[CoverageFigure, ...]:
 def perturbation_figures() -> tuple[PerturbationFigure, ...]:
     """Read the figures of perturbation resampling."""
     return _read(PerturbationFigure, PERTURBATION_FILE)
+
+
+def folds_design(folds: int, repeats: int = 1) -> str:
+    """Name repeated folds as the ledgers do.
+
+    Examples
+    --------
+    >>> folds_design(10), folds_design(10, 5)
+    ('10 folds', '5 × 10 folds')
+    """
+    return f"{folds} folds" if repeats == 1 else f"{repeats} × {folds} folds"
+
+
+def divisions_design(divisions: int, share: float) -> str:
+    """Name random divisions, of which a share is tested, as the ledgers do.
+
+    Examples
+    --------
+    >>> divisions_design(10, 16 / 155)
+    '10 random divisions, a tenth tested'
+    >>> divisions_design(10, 0.4)
+    '10 random divisions, 40 % tested'
+    """
+    near = (name for name, one in SHARES.items() if 1 / NEAR < share / one < NEAR)
+    return f"{divisions} random divisions, {next(near, f'{100 * share:.0f} %')} tested"
 
 
 def coverage_of(

@@ -54,6 +54,7 @@ def sample_size(
     auc: float | None = None,
     prevalence: float | None = None,
     correlation: float | None = None,
+    scores: str = "heavy_tailed",
     assurance: float = 0.8,
     level: float = 0.95,
     method: str = "clopper_pearson",
@@ -77,8 +78,8 @@ def sample_size(
 
     The first three sum the binomial distribution.  Since counts are whole numbers the probability
     saws as n grows; `n` is the smallest size from which on it is never below the assurance.  Areas
-    are planned for normal scores of equal variance in both classes, and by the delta method.
-    All assume independent examples.
+    are planned by the delta method, for scores of one shape in both classes: for the worst of the
+    shapes that `scores` names.  All assume independent examples.
 
     Parameters
     ----------
@@ -94,6 +95,11 @@ def sample_size(
         Share of positive examples.
     correlation
         Of the two models' scores, within the positives and within the negatives.
+    scores
+        Of an area: `normal`; `heavy_tailed`, also Laplace's, and tails up to those of Student's t
+        with 3 degrees;
+        or `any`, also exponential scores, skewed either way.  Where the positives are spread more
+        than the negatives, an area takes up to three times as many examples as with normal scores.
     assurance
         Probability with which the question is to be answered.
     level
@@ -120,9 +126,9 @@ def sample_size(
     299
     >>> sample_size(difference=0.02, discordant=0.1).n
     1949
-    >>> sample_size(half_width=0.05, auc=0.8, prevalence=0.3).n
-    391
-    >>> sample_size(difference=0.03, auc=0.8, prevalence=0.3, correlation=0.6).n
+    >>> [sample_size(half_width=0.05, auc=0.8, prevalence=0.3, scores=one).n for one in SHAPES]
+    [391, 429, 568]
+    >>> sample_size(difference=0.03, auc=0.8, prevalence=0.3, correlation=0.6, scores="normal").n
     1641
     """
     check_level(level)
@@ -147,12 +153,15 @@ def sample_size(
     if (question, known) not in ANSWERS:
         got = " and ".join(known) or "none"
         raise InputError(f"`{question}` must come with {_choices(question)}; got {got}.")
+    check_choice(scores, SHAPES, "scores")
+    if scores != HEAVY_TAILED and "auc" not in known:
+        raise InputError("`scores` must be left out where no area is planned.")
     if method != PLANNED[0] and (question, known) != ("half_width", ("expected",)):
         raise InputError("`method` must be that of the interval of a rate; no other has a choice.")
     numbers = [check_number(facts[name] or 0.0, name, low=0.0, high=1.0) for name in known]
     low, high = LIMITS[question]
     target = check_number(given[question] or 0.0, question, low=low, high=high)
-    promise = _Promise(level=level, assurance=assurance, method=method)
+    promise = _Promise(level=level, assurance=assurance, method=method, scores=scores)
     return ANSWERS[question, known](promise, target, *numbers)
 
 
@@ -169,6 +178,7 @@ class _Promise:
     level: float
     assurance: float
     method: str
+    scores: str
 
     @property
     def z(self) -> float:
@@ -368,15 +378,73 @@ def rejected_from(pairs: Array, tail: float) -> Array:
 # Areas under the ROC curve
 
 
-# Measured with Student's t of 3 degrees, for an assurance of 80 %: `studies/ledgers/planning.csv`.
-NOT_HEAVY = "not kept with heavy tails"
+@dataclass(frozen=True)
+class Shape:
+    """How scores are distributed in both classes, but for where: quantiles and probabilities."""
+
+    quantile: Callable[[Array], Array]
+    cdf: Callable[[Array], Array]
+
+    def distance(self, area: float) -> float:
+        """Find by bisection how far the scores of the classes are apart."""
+        low, high = 0.0, 1.0
+        while self._area(high) < area:
+            low, high = high, 2 * high
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._area(middle) < area else (low, middle)
+        return high
+
+    def _area(self, distance: float) -> float:
+        return float(np.mean(self.cdf(self.quantile(POINTS) + distance)))
+
+
+def _student_cdf(x: Array) -> Array:
+    """Give Student's distribution with 3 degrees of freedom, which has a closed form."""
+    y = x / math.sqrt(3)
+    return np.asarray(0.5 + (y / (1 + y * y) + np.arctan(y)) / math.pi)
+
+
+def _student_quantile(p: Array) -> Array:
+    return np.asarray(np.interp(p, _student_cdf(ABSCISSAE), ABSCISSAE))
+
+
+POINTS = (np.arange(GRID) + 0.5) / GRID  # equally likely
+ABSCISSAE = np.sinh(np.linspace(-9.0, 9.0, 20_001))  # to ±4,000, where Student's tail is 1e-10
+BISECTIONS = 60
+COPULA = 200  # points of either score of two models
+NORMAL = Shape(lambda p: np.asarray(normal_quantile(p)), lambda x: np.asarray(normal_cdf(x)))
+STUDENT = Shape(_student_quantile, _student_cdf)
+LAPLACE = Shape(
+    lambda p: np.where(p < 0.5, np.log(2 * p), -np.log(2 - 2 * p)),
+    lambda x: np.where(x < 0, 0.5 * np.exp(-np.abs(x)), 1 - 0.5 * np.exp(-np.abs(x))),
+)
+# Skewed up, and down: the positives are then spread less, or more, where the negatives are.
+EXPONENTIAL = Shape(lambda p: -np.log1p(-p), lambda x: -np.expm1(-np.maximum(x, 0.0)))
+REFLECTED = Shape(np.log, lambda x: np.exp(np.minimum(x, 0.0)))
+HEAVY_TAILED = "heavy_tailed"
+SHAPES = {
+    "normal": (NORMAL,),
+    HEAVY_TAILED: (NORMAL, LAPLACE, STUDENT),
+    "any": (NORMAL, LAPLACE, STUDENT, EXPONENTIAL, REFLECTED),
+}
+# Measured at an assurance of 80 %: `studies/ledgers/planning.csv`.
+SCORES = {
+    "normal": "normal scores{}, not kept with heavy tails or skewed scores",
+    HEAVY_TAILED: "scores{} up to the tails of Student's t with 3 degrees, not kept with skewed "
+    "ones",
+    "any": "scores{} up to the tails of Student's t with 3 degrees and the skewness of exponential "
+    "ones",
+}
 
 
 def _for_area(promise: _Promise, target: float, auc: float, prevalence: float) -> Plan:
     _check_areas(auc, prevalence)
-    spread = _AreaSpread.of(auc, prevalence)
+    spreads = [_AreaSpread.of(auc, prevalence, shape) for shape in SHAPES[promise.scores]]
     n = _smallest_area(
-        lambda n: spread.width(n, promise.z, promise.z_assurance) <= 2 * target,
+        lambda n: all(
+            spread.width(n, promise.z, promise.z_assurance) <= 2 * target for spread in spreads
+        ),
         prevalence,
     )
     return promise.plan(
@@ -384,7 +452,7 @@ def _for_area(promise: _Promise, target: float, auc: float, prevalence: float) -
         f"To know an AUC to within ± {target:g}",
         f"the AUC is {auc:g}",
         f"a share of {prevalence:g} is positive",
-        f"normal scores, {NOT_HEAVY}",
+        SCORES[promise.scores].format(""),
         "DeLong's interval",
     )
 
@@ -397,10 +465,17 @@ def _for_areas(
     if second >= 1:
         raise InputError(f"`difference` must keep the larger AUC under 1; got {difference:g}.")
     needed = promise.z + promise.z_assurance
+    others = [
+        _placed_apart(auc, second, correlation, shape)
+        for shape in SHAPES[promise.scores]
+        if shape is not NORMAL
+    ]
 
     def finds(n: int) -> bool:
-        variance = difference_variance(auc, second, correlation, n * prevalence, n - n * prevalence)
-        return difference >= needed * math.sqrt(variance)
+        positives, negatives = n * prevalence, n - n * prevalence
+        variances = [difference_variance(auc, second, correlation, positives, negatives)]
+        variances += [one / positives + other / negatives for one, other in others]
+        return difference >= needed * math.sqrt(max(variances))
 
     return promise.plan(
         _smallest_area(finds, prevalence),
@@ -408,7 +483,7 @@ def _for_areas(
         "both models on the same examples",
         f"AUCs of {auc:g} and {second:g}",
         f"a share of {prevalence:g} is positive",
-        f"normal scores with a correlation of {correlation:g}, {NOT_HEAVY}",
+        SCORES[promise.scores].format(f" with a correlation of {correlation:g}"),
         "DeLong's test",
     )
 
@@ -467,11 +542,31 @@ def difference_variance(
     return alone - 2 * covariance(first, second, correlation)
 
 
+def _placed_apart(
+    first: float, second: float, correlation: float, shape: Shape
+) -> tuple[float, float]:
+    """Give the variance of the difference of the placements of two models, in either class.
+
+    Scores of a shape whose normal scores have the correlation; on a grid of equally likely points.
+    """
+    z = normal_quantile((np.arange(COPULA) + 0.5) / COPULA)
+    other = correlation * z[:, None] + math.sqrt(1 - correlation**2) * z
+    both = [shape.quantile(normal_cdf(one)) for one in (z[:, None], other)]
+    distances = [shape.distance(area) for area in (first, second)]
+    ends = [
+        [shape.cdf(one + sign * apart) for one, apart in zip(both, distances, strict=True)]
+        for sign in (1, -1)
+    ]
+    positives, negatives = (float(np.var(one - two)) for one, two in ends)
+    return positives, negatives
+
+
 @dataclass(frozen=True)
 class _AreaSpread:
     """How much an estimated area and its variance vary, by the influence of one example.
 
-    Positives have scores μ + z, negatives z; placements are Φ of them.
+    Negatives have scores x of a shape F, positives x + μ; F(x + μ) and 1 − F(x − μ) are the shares
+    of the other class that they are on the right side of: their placements.
     """
 
     area: float
@@ -481,33 +576,34 @@ class _AreaSpread:
     shares: Array  # of the points
 
     @classmethod
-    def of(cls, area: float, prevalence: float) -> "_AreaSpread":
+    def of(cls, area: float, prevalence: float, shape: Shape = NORMAL) -> "_AreaSpread":
         """Compute both influences on a grid of equally likely points of either class."""
-        z = normal_quantile((np.arange(GRID) + 0.5) / GRID)
-        distance = math.sqrt(2) * float(normal_quantile(area))
-        # A positive exceeds a negative where z + z' > −μ, with −z' the score of the negative: the
-        # placements of both classes have one distribution, and one grid serves for both.
-        deviations = normal_cdf(distance + z) - area
-        square = float(np.mean(deviations**2))
+        x, distance = shape.quantile(POINTS), shape.distance(area)
+        placed = (shape.cdf(x + distance) - area, 1 - shape.cdf(x - distance) - area)
+        squares = [float(np.mean(one**2)) for one in placed]
         shares = (prevalence, 1 - prevalence)
-        # A point moves the variance of the other class's placements by those that it exceeds.
-        exceeded = np.append(np.cumsum(deviations[::-1])[::-1], 0.0)
-        moved = 2 * (exceeded[np.searchsorted(z, -distance - z)] / GRID - square)
+        # A point moves the variance of the other class's placements by those that it is beyond:
+        # negatives under x + μ, positives over x.
+        under = np.append(0.0, np.cumsum(placed[1]))[np.searchsorted(x, x + distance)]
+        over = np.append(np.cumsum(placed[0][::-1])[::-1], 0.0)[np.searchsorted(x, x - distance)]
+        moved = (2 * (under / GRID - squares[1]), 2 * (over / GRID - squares[0]))
         influences = [
             (
-                deviations / share,
-                ((deviations**2 - square) / share + moved / other) / share
+                placed[at] / shares[at],
+                ((placed[at] ** 2 - squares[at]) / shares[at] + moved[at] / shares[1 - at])
+                / shares[at]
                 # The share of the positives is estimated, too.
-                + other * square * (1 / other**2 - 1 / share**2),
+                + shares[1 - at]
+                * (squares[1 - at] / shares[1 - at] ** 2 - squares[at] / shares[at] ** 2),
             )
-            for share, other in (shares, shares[::-1])
+            for at in (0, 1)
         ]
         # The placements are estimated (by either class), and so is the share of the positives.
-        apart = (area * (1 - area) - 2 * square) / (shares[0] * shares[1])
-        divided = square * (shares[1] / shares[0] ** 2 + shares[0] / shares[1] ** 2)
+        apart = (area * (1 - area) - squares[0] - squares[1]) / (shares[0] * shares[1])
+        divided = squares[0] * shares[1] / shares[0] ** 2 + squares[1] * shares[0] / shares[1] ** 2
         return cls(
             area,
-            square * (1 / shares[0] + 1 / shares[1]),
+            squares[0] / shares[0] + squares[1] / shares[1],
             2 * apart + divided,
             np.concatenate([np.array(one) for one in influences], axis=1),
             np.repeat(shares, GRID) / GRID,

@@ -22,7 +22,13 @@ from truerisk.intervals.class_binomials import confidence_curve, curve_interval
 from truerisk.intervals.normal import normal_quantile
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
-from truerisk.tallies.ranking import LEVELS, RECALL_SLACK, Ranking, interpolated_precision
+from truerisk.tallies.ranking import (
+    LEVELS,
+    RECALL_SLACK,
+    Ranking,
+    interpolated_precision,
+    sum_of_products,
+)
 from truerisk.tallies.ranking_weights import partial_limit
 
 PART_OF_SHARE, PART_OF_ELEVEN = 1 / 4, 1 / 3  # of the variance of a share of P: V is no less
@@ -101,6 +107,28 @@ def average_precision_ends(value: float, ranking: Ranking, level: float) -> Ends
     low, high = _share(value, variance, positives, quantile)
     deeper, _ = _share(value, variance + UNSEEN * top**2, positives, quantile)
     return max(deeper, low - top, 0.0), high
+
+
+def precision_bias(ranking: Ranking) -> float:
+    r"""Give by how much the average precision of these examples is too high, on the average.
+
+    Each positive counts itself among the k examples down to its score, of which π are positive, and
+    is one of them for certain:
+
+    .. math:: b = \frac{1}{P} \sum_{+} \frac{1 - \pi}{k}
+
+    One class hides it in its noise.  A mean over classes does not: their noise averages out.
+
+    Examples
+    --------
+    >>> from truerisk.tallies.ranking import rank
+    >>> scores, is_positive = np.array([3.0, 2.0, 1.0]), np.array([False, True, True])
+    >>> precision_bias(rank(scores, is_positive))  # ½(½ · ½ + ⅓ · ⅓)
+    0.1805...
+    """
+    found = ranking.tp + ranking.fp
+    each = np.diff(ranking.tp, prepend=0) * ranking.fp / found.astype(float) ** 2
+    return float(each.sum()) / ranking.n_positive
 
 
 def eleven_point_ends(value: float, ranking: Ranking, level: float) -> Ends:
@@ -209,9 +237,9 @@ def partial_auc_ends(value: float, ranking: Ranking, level: float, limit: float)
         (ranking.n_positive, positives, np.maximum(limit - above, 0.0)),
         (ranking.n_negative, negatives, np.where(inside, np.maximum(at_limit - recall, 0.0), 0.0)),
     ):
-        mean = float(count @ moved) / of
+        mean = sum_of_products(count, moved) / of
         units = of * ranking.effective_n / (ranking.n_positive + ranking.n_negative)
-        variance += float(count @ (moved - mean) ** 2) / of / max(units, 1.0)
+        variance += sum_of_products(count, (moved - mean) ** 2) / of / max(units, 1.0)
     rows = units_of(ranking)
     variance /= (2 * limit - limit**2) ** 2
     units = min(rows[0], max(limit * rows[1], 2.0))

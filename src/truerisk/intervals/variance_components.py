@@ -31,9 +31,9 @@ from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.gamma import gamma_ends
-from truerisk.results import Finding, RefitInterval
+from truerisk.results import Finding, Interval, RefitInterval
 
-Form = Literal["jeffreys", "careful", "exact", "gamma"]
+Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
 
 METHOD = "variance_components"
 FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval takes Jeffreys' place
@@ -50,7 +50,7 @@ class Rule:
 
     `jeffreys`: Jeffreys' interval at the effective size; `careful`: Clopper and Pearson's instead
     where there are under five events of a kind; `exact`: always that; `gamma`: of a mean loss
-    without a largest value.
+    without a largest value; `own`: the interval of one model's predictions, stretched.
     """
 
     a: float
@@ -67,6 +67,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "log_loss": Rule(1.0, 0.75, "gamma"),
         "roc_auc": Rule(1.0, 2.0, "careful"),
         "average_precision": Rule(1.0, 1.5, "exact"),
+        # As average precision, but for the form, which is that of one model's predictions.
+        **dict.fromkeys(
+            ("eleven_point_precision", "breakeven_point", "best_f1", "ks"),
+            Rule(1.0, 1.5, "own"),
+        ),
     }
 )
 
@@ -105,6 +110,20 @@ class Components:
     @property
     def _excess(self) -> float:
         return self.together if self.together > 0 else 0.0
+
+    def described(self, interval: Interval, rule: Rule) -> RefitInterval:
+        """Give the interval with what its variance is made of."""
+        alone = self.without_together(rule)
+        return RefitInterval(
+            interval.low,
+            interval.high,
+            interval.level,
+            interval.method,
+            independent=self.independent,
+            disagreement=self.disagreement,
+            together=self.together,
+            lengthening=math.sqrt(self.variance(rule) / alone) if alone > 0 else 1.0,
+        )
 
     @property
     def agreement(self) -> float:
@@ -234,18 +253,9 @@ class RefitQuestion:
         return self._named(ends)
 
     def _named(self, ends: Ends) -> RefitInterval:
-        parts, rule = self.parts, self.rule
-        alone = parts.without_together(rule)
-        return RefitInterval(
-            min(ends[0], self.value),
-            max(ends[1], self.value),
-            float(self.level),
-            METHOD,
-            independent=parts.independent,
-            disagreement=parts.disagreement,
-            together=parts.together,
-            lengthening=math.sqrt(parts.variance(rule) / alone) if alone > 0 else 1.0,
-        )
+        low, high = min(ends[0], self.value), max(ends[1], self.value)
+        interval = Interval(low, high, float(self.level), METHOD)
+        return self.parts.described(interval, self.rule)
 
 
 def few_of(class_size: float) -> float:

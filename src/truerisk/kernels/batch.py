@@ -10,7 +10,8 @@ Rounds    K_FF z_F + b = (y − K z_bounded)_F and Σz = 0, where F are the exam
           free in most of many similar problems. Then z of B and the gradient of all others are
           `own − T q`, with q the gradient of B and z of the others. An F that differs from B in k
           examples costs one system of k equations; T is symmetric, and with those that enter
-          before those that leave its pivots have known signs
+          before those that leave its pivots have known signs.  Of T only the rows of those who
+          change are read: `place` says where they are, and −1 where they are not
 Sources   Fan, Chen and Lin, JMLR 6 (2005), 1889-1918 (steps); M. Hintermüller, K. Ito and K.
           Kunisch, "The primal-dual active set strategy as a semismooth Newton method", SIAM
           Journal on Optimization 13 (2002), 865-888 (rounds); M. J. Tsatsomeros, Linear Algebra
@@ -54,6 +55,7 @@ GOT = cython.declare(cython.Py_ssize_t, 3)
 SETTLED = cython.declare(cython.Py_ssize_t, 0)
 CHANGING = cython.declare(cython.Py_ssize_t, 1)
 SINGULAR = cython.declare(cython.Py_ssize_t, 2)
+NEEDED = cython.declare(cython.Py_ssize_t, 3)
 
 
 # --- steps of two examples, in single precision
@@ -379,6 +381,7 @@ def solve_factored(
 @cython.nogil
 def give(
     values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
     who: cython.longlong[::1],
     changes: cython.double[::1],
     count: cython.Py_ssize_t,
@@ -400,10 +403,10 @@ def give(
         b = changes[k + 1]
         c = changes[k + 2]
         d = changes[k + 3]
-        first = who[k]
-        second = who[k + 1]
-        third = who[k + 2]
-        fourth = who[k + 3]
+        first = place[who[k]]
+        second = place[who[k + 1]]
+        third = place[who[k + 2]]
+        fourth = place[who[k + 3]]
         for j in range(n):
             state[GOT, j] -= (a * values[first, j] + b * values[second, j]) + (
                 c * values[third, j] + d * values[fourth, j]
@@ -411,7 +414,7 @@ def give(
         k += 4
     while k < count:
         a = changes[k]
-        first = who[k]
+        first = place[who[k]]
         for j in range(n):
             state[GOT, j] -= a * values[first, j]
         k += 1
@@ -439,6 +442,23 @@ def find_odd(
 
 
 @cython.cfunc
+@cython.nogil
+def has_rows(
+    place: cython.const[cython.longlong][::1],
+    who: cython.longlong[::1],
+    count: cython.Py_ssize_t,
+    needed: cython.uchar[::1],
+) -> cython.bint:
+    """Tell whether the rows of all these are there; mark those that are not."""
+    all_there: cython.bint = True
+    for k in range(count):
+        if place[who[k]] < 0:
+            needed[who[k]] = 1
+            all_there = False
+    return all_there
+
+
+@cython.cfunc
 @cython.inline
 @cython.nogil
 def bound_of(
@@ -452,32 +472,41 @@ def bound_of(
 @cython.nogil
 def solve_sides(
     values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
     base: cython.const[cython.uchar][::1],
     state: cython.double[:, ::1],
     sides: cython.schar[::1],
     floor: cython.double,
+    needed: cython.uchar[::1],
     who: cython.longlong[::1],
     matrix: cython.double[::1],
     right: cython.double[::1],
     pivots: cython.double[::1],
 ) -> cython.Py_ssize_t:
-    """Solve the equations of the free; return their number, −1 if there is no single answer."""
+    """Solve the equations of the free; return their number.
+
+    −1 if there is no single answer, −2 if a row is not there.
+    """
     entering: cython.Py_ssize_t
     count: cython.Py_ssize_t
     i: cython.Py_ssize_t
+    row: cython.Py_ssize_t
     entering, count = find_odd(base, sides, who)
+    if not has_rows(place, who, count, needed):
+        return -2
     for k in range(count):
         i = who[k]
+        row = place[i]
         # A gradient that is to be 0, or the negated z of the base that is to be at its bound.
         right[k] = state[GOT, i]
         if base[i] != 0:
             right[k] += bound_of(state, sides, i)
         for j in range(k, count):
-            matrix[k * count + j] = values[i, who[j]]
+            matrix[k * count + j] = values[row, who[j]]
     if not factor(matrix, count, pivots, entering, floor):
         return -1
     solve_factored(matrix, count, pivots, right)
-    give(values, who, right, count, state)
+    give(values, place, who, right, count, state)
     for k in range(count):
         i = who[k]
         state[GIVEN, i] += right[k]
@@ -514,14 +543,16 @@ def new_side(
 @cython.nogil
 def change_sides(
     values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
     base: cython.const[cython.uchar][::1],
     reach: cython.const[cython.double][::1],
     state: cython.double[:, ::1],
     sides: cython.schar[::1],
+    needed: cython.uchar[::1],
     who: cython.longlong[::1],
     changes: cython.double[::1],
 ) -> cython.Py_ssize_t:
-    """Put everybody where they belong; return how many have moved."""
+    """Put everybody where they belong; return how many have moved, −2 if a row is not there."""
     count: cython.Py_ssize_t = 0
     moved: cython.Py_ssize_t = 0
     side: cython.int
@@ -554,24 +585,29 @@ def change_sides(
             changes[count] = target - given
             state[GIVEN, i] = target
             count += 1
-    give(values, who, changes, count, state)
+    if not has_rows(place, who, count, needed):
+        return -2
+    give(values, place, who, changes, count, state)
     return moved
 
 
 def settle_all(
     values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
     base: cython.const[cython.uchar][::1],
     reach: cython.const[cython.double][::1],
     states: cython.double[:, :, ::1],
     sides: cython.schar[:, ::1],
     floor: cython.double,
     max_rounds: cython.Py_ssize_t,
+    needed: cython.uchar[::1],
     verdicts: cython.longlong[::1],
     work: cython.double[::1],
 ):
     """Solve every replicate, and let those change sides who want to, until nobody does.
 
-    Writes the verdicts and the work, in nanoseconds by the number of equations.
+    Writes the verdicts and the work, in nanoseconds by the number of equations; and whose rows were
+    not there, where the verdict is NEEDED.
     """
     n: cython.Py_ssize_t = base.shape[0]
     who: cython.longlong[::1] = np.empty(n, np.int64)
@@ -589,16 +625,31 @@ def settle_all(
             before = n + 1
             for _ in range(max_rounds):
                 k = solve_sides(
-                    values, base, states[r], sides[r], floor, who, matrix, right, pivots
+                    values,
+                    place,
+                    base,
+                    states[r],
+                    sides[r],
+                    floor,
+                    needed,
+                    who,
+                    matrix,
+                    right,
+                    pivots,
                 )
                 if k < 0:
-                    verdicts[r] = SINGULAR
+                    verdicts[r] = SINGULAR if k == -1 else NEEDED
                     break
                 equations = k
                 work[r] += equations * (
                     PER_CUBE * equations * equations + PER_SQUARE * equations + PER_PRODUCT * n
                 )
-                moved = change_sides(values, base, reach, states[r], sides[r], who, right)
+                moved = change_sides(
+                    values, place, base, reach, states[r], sides[r], needed, who, right
+                )
+                if moved < 0:
+                    verdicts[r] = NEEDED
+                    break
                 if moved == 0:
                     verdicts[r] = SETTLED
                     break

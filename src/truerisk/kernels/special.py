@@ -1,15 +1,18 @@
 """The incomplete beta function and the normal quantile: what intervals need without SciPy.
 
-Problem   I(a, b; x), the regularised incomplete beta function; θ, the log-odds of x, with
-          I(a, b; x) = tail; and z with Φ(z) = p
-Given     x and 1 − x, each precise however small, and the kernel xᵃ (1 − x)ᵇ / B(a, b)
-Method    I is the kernel times a continued fraction, of which every other convergent is taken; it
-          needs about √(a + b) of them below the mean, and above the mean 1 − I(b, a; 1 − x) does.
-          θ: Newton's steps on log I − log tail, each kept inside the bracket that all earlier
-          values leave; a step that would leave it is replaced by halving.
-          z starts at a rational approximation good to 5e-4 and takes two of Halley's steps
+Problem   I(a, b; x), the regularised incomplete beta function; θ with I(a, b; x) = tail; z with
+          Φ(z) = p
+Given     θ, the log-odds of x: x = 1 / (1 + exp(−θ)) and 1 − x are each precise however small
+Kernel    xᵃ (1 − x)ᵇ / B(a, b), the slope of I in log-odds: its peak, at x = a / (a + b), by
+          Stirling's series, less (a + b) KL(a / (a + b) ‖ x), without cancellation
+Tails     I is the kernel times a continued fraction, of which every other convergent is taken; it
+          needs about √(a + b) of them below the mean, and above the mean 1 − I(b, a; 1 − x) does
+Quantile  Newton's steps on log I − log tail, each kept inside the bracket that all earlier
+          evaluations leave; a step that would leave it is replaced by halving.  log I is concave in
+          θ, and steps from the left converge from anywhere.  z starts at a rational approximation
+          good to 5e-4 and takes two of Halley's steps
 Source    DLMF 8.17.22; A. R. DiDonato and A. H. Morris, ACM TOMS 18, 360-373, 1992, their λ form;
-          C. Loader, "Fast and accurate computation of binomial probabilities", 2000 (the kernel);
+          C. Loader, "Fast and accurate computation of binomial probabilities", 2000;
           M. Abramowitz and I. A. Stegun, 26.2.23
 Flags     exact
 """
@@ -17,17 +20,18 @@ Flags     exact
 import cython
 from cython.cimports.libc.math import erfc, exp, fabs, lgamma, log, log1p, sqrt
 
+SMALLEST = cython.declare(cython.double, 1e-100)  # a smaller shape has the same quantiles
+SHORT = cython.declare(cython.double, 16.0)  # from here on Stirling's series is exact
+WIDEST = cython.declare(cython.double, 740.0)  # beyond these log-odds there is no proportion left
+NEWTON_STEPS = cython.declare(cython.Py_ssize_t, 30)  # then halving only, which needs at most 64
+TOLERANCE = cython.declare(cython.double, 1e-6)  # one more Newton step, which squares it, is last
+INFINITY = cython.declare(cython.double, float("inf"))
+UNDEFINED = cython.declare(cython.double, float("nan"))
+HALF_LOG_TWO_PI = cython.declare(cython.double, 0.9189385332046728)
 CLOSE = cython.declare(cython.double, 1e-16)
 MAX_CONVERGENTS = cython.declare(cython.Py_ssize_t, 20_000_000)  # a + b up to 2⁵³ needs fewer
 ROOT_HALF = cython.declare(cython.double, 0.7071067811865476)
 ROOT_TWO_PI = cython.declare(cython.double, 2.5066282746310002)
-HALF_LOG_TWO_PI = cython.declare(cython.double, 0.9189385332046727)
-SHORT = cython.declare(cython.double, 16.0)  # from here on Stirling's series is exact
-WIDEST = cython.declare(cython.double, 740.0)  # beyond these log-odds float64 has no proportion
-LOWEST = cython.declare(cython.double, -1e308)  # stands for log 0
-NEWTON_STEPS = cython.declare(cython.Py_ssize_t, 30)  # then halving, which needs at most 64 more
-MAX_STEPS = cython.declare(cython.Py_ssize_t, 100)
-NEAR = cython.declare(cython.double, 1e-6)  # a residual that one more step squares away
 
 
 @cython.cfunc
@@ -81,40 +85,31 @@ def fraction(
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
-def tail_of(
-    a: cython.double,
-    b: cython.double,
-    x: cython.double,
-    y: cython.double,
-    kernel: cython.double,
-) -> cython.double:
-    """Return I(a, b; x), given y = 1 − x and the kernel."""
-    if a * y - b * x + (y - x) >= 0.0:
-        return kernel * fraction(a, b, x, y)
-    return 1.0 - kernel * fraction(b, a, y, x)
+def normal_quantile(p: cython.double) -> cython.double:
+    """Return the z with Φ(z) = p, for p strictly between 0 and 1."""
+    tail: cython.double = p if p < 0.5 else 1.0 - p
+    t: cython.double = sqrt(-2.0 * log(tail))
+    z: cython.double = (2.515517 + t * (0.802853 + t * 0.010328)) / (
+        1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))
+    ) - t
+    step: cython.double
+    for _ in range(2):
+        step = (0.5 * erfc(-z * ROOT_HALF) - tail) * ROOT_TWO_PI * exp(0.5 * z * z)
+        z -= step / (1.0 + 0.5 * z * step)
+    return z if p < 0.5 else -z
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
-def log_of(value: cython.double) -> cython.double:
-    """Return the logarithm; of 0 a number below all others."""
-    return log(value) if value > 0.0 else LOWEST
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-def logistic(log_odds: cython.double) -> cython.double:
-    """Return 1 / (1 + exp(−θ)), precise however small."""
+def proportion(log_odds: cython.double) -> cython.double:
+    """Return 1 / (1 + exp(−θ))."""
     shrunk: cython.double = exp(-fabs(log_odds))
     return (shrunk if log_odds < 0.0 else 1.0) / (1.0 + shrunk)
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 def stirling_error(a: cython.double) -> cython.double:
     """Return what Stirling's formula leaves of log Γ(a)."""
@@ -128,140 +123,119 @@ def stirling_error(a: cython.double) -> cython.double:
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 def log_peak(a: cython.double, b: cython.double) -> cython.double:
-    """Return the logarithm of the kernel where it is largest, at x = a / (a + b)."""
-    scale: cython.double = 0.5 * (log(a) + log(b) - log(a + b))
-    return scale - HALF_LOG_TWO_PI + (stirling_error(a + b) - stirling_error(a) - stirling_error(b))
+    """Return the logarithm of the kernel where it is largest."""
+    stirling: cython.double = stirling_error(a + b) - stirling_error(a) - stirling_error(b)
+    return 0.5 * (log(a) + log(b) - log(a + b)) - HALF_LOG_TWO_PI + stirling
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
-def deviance_part(
-    observed: cython.double, excess: cython.double, expected: cython.double
-) -> cython.double:
-    """Return o·log(o/e) + e − o, with excess = o − e better than the difference would be."""
+def fall(observed: cython.double, excess: cython.double, expected: cython.double) -> cython.double:
+    """Return o·log(o/e) + e − o, with excess = o − e known better than the difference would be."""
     share: cython.double = -excess / observed
+    if share >= -0.5:
+        return observed * (share - log1p(share))
     # Far below, 1 + share has lost the digits that the ratio still has.
-    if share < -0.5:
-        return observed * (share - log_of(expected / observed))
-    return observed * (share - log1p(share))
+    return observed * (share - log(expected / observed)) if expected > 0.0 else INFINITY
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 def deviance(
     a: cython.double, b: cython.double, x: cython.double, y: cython.double
 ) -> cython.double:
-    """Return (a + b) KL(a / (a + b) ‖ x): how far the kernel has fallen from its peak, in logs."""
+    """Return how far the kernel has fallen from its peak, in logarithms."""
     excess: cython.double = a * y - b * x
-    return deviance_part(a, excess, (a + b) * x) + deviance_part(b, -excess, (a + b) * y)
+    return fall(a, excess, (a + b) * x) + fall(b, -excess, (a + b) * y)
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
-def normal_quantile(p: cython.double) -> cython.double:
-    """Return the z with Φ(z) = p, for p strictly between 0 and 1."""
-    tail: cython.double = p if p < 0.5 else 1.0 - p
-    t: cython.double = sqrt(-2.0 * log(tail))
-    step: cython.double
-    z: cython.double = (2.515517 + t * (0.802853 + t * 0.010328)) / (
-        1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))
-    ) - t
-    for _ in range(2):
-        step = (0.5 * erfc(-z * ROOT_HALF) - tail) * ROOT_TWO_PI * exp(0.5 * z * z)
-        z -= step / (1.0 + 0.5 * z * step)
-    return z if p < 0.5 else -z
+def beta_tail(
+    a: cython.double,
+    b: cython.double,
+    x: cython.double,
+    y: cython.double,
+    kernel: cython.double,
+) -> cython.double:
+    """Return I(a, b; x)."""
+    if a * y - b * x + (y - x) >= 0.0:
+        return kernel * fraction(a, b, x, y)
+    return 1.0 - kernel * fraction(b, a, y, x)
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 def first_guess(
     a: cython.double, b: cython.double, tail: cython.double, peak: cython.double
 ) -> cython.double:
-    """Guess by Wilson's ends; for a small first shape by the leading term xᵃ / (a B(a, b))."""
+    """Guess by the score interval; for a small first shape by the leading term xᵃ/(a B(a, b))."""
     total: cython.double = a + b
-    z: cython.double
     count: cython.double
-    upper: cython.double
+    z: cython.double
+    square: cython.double
     guess: cython.double
     if a < 2.0 and b >= 1.0:
         guess = a * log(a / total) + b * log(b / total) - peak
-        guess = (log_of(tail) + log(a) + guess) / a
-        return guess if guess < 0.0 else 0.0
-    z = normal_quantile(tail) if 0.0 < tail < 1.0 else -40.0
-    total = total - 1.0 if total > 2.0 else 0.5 * total
-    count = a - 0.5 if a > 2.0 / 3.0 else 0.25 * a
-    count = count if count < total else total
-    upper = sqrt(count * (1.0 - count / total) + 0.25 * z * z)
-    upper = (count + 0.5 * z * z + fabs(z) * upper) / (total + z * z)
-    # The roots multiply to k² / (n (n + z²)): the smaller one, with no difference taken.
-    guess = upper if z >= 0.0 else count / total * count / (total + z * z) / upper
-    guess = guess if guess > 1e-300 else 1e-300
-    guess = guess if guess < 1.0 - 1e-16 else 1.0 - 1e-16
+        return min((log(tail) + log(a) + guess) / a, 0.0)
+    z = -normal_quantile(tail)
+    square = z * z
+    total = max(total - 1.0, 0.5 * total)
+    count = min(max(a - 0.5, 0.25 * a), total)
+    guess = count + square / 2.0 + fabs(z) * sqrt(count * (1.0 - count / total) + square / 4.0)
+    if z > 0.0:
+        guess = count / total * count / guess
+    else:
+        guess = guess / (total + square)
+    guess = min(max(guess, 1e-300), 1.0 - 1e-16)
     return log(guess) - log1p(-guess)
 
 
 @cython.cfunc
 @cython.nogil
-def quantile_of(a: cython.double, b: cython.double, tail: cython.double) -> cython.double:
-    """Return the log-odds of the `tail` quantile of the beta distribution."""
+def beta_quantile(a: cython.double, b: cython.double, tail: cython.double) -> cython.double:
+    """Return the log-odds at which I(a, b; x) is the tail."""
     peak: cython.double = log_peak(a, b)
-    target: cython.double = log_of(tail)
+    target: cython.double
     low: cython.double = -WIDEST
     high: cython.double = WIDEST
-    theta: cython.double = first_guess(a, b, tail, peak)
+    log_odds: cython.double
     here: cython.double
     x: cython.double
     y: cython.double
-    log_kernel: cython.double
+    kernel: cython.double
     value: cython.double
     residual: cython.double
-    slope: cython.double
     inside: cython.bint
     step: cython.Py_ssize_t
-    theta = theta if theta > low else low
-    theta = theta if theta < high else high
-    for step in range(MAX_STEPS):
-        here = theta
-        x = logistic(here)
-        y = logistic(-here)
-        log_kernel = peak - deviance(a, b, x, y)
-        value = log_of(tail_of(a, b, x, y, exp(log_kernel)))
-        residual = value - target
+    if not 0.0 < tail < 1.0:
+        return UNDEFINED
+    target = log(tail)
+    log_odds = min(max(first_guess(a, b, tail, peak), low), high)
+    for step in range(NEWTON_STEPS + 70):
+        here = log_odds
+        x = proportion(here)
+        y = proportion(-here)
+        kernel = exp(peak - deviance(a, b, x, y))
+        value = beta_tail(a, b, x, y, kernel)
+        residual = log(value) - target if value > 0.0 else -INFINITY
         if residual < 0.0:
             low = here
         else:
             high = here
         inside = False
-        if value > LOWEST:
-            slope = exp(log_kernel - value)
-            if slope > 0.0:
-                theta = here - residual / slope
-                inside = low <= theta <= high
+        if value > 0.0 and kernel > 0.0:
+            log_odds = here - residual * value / kernel
+            inside = low <= log_odds <= high
         if not inside or step >= NEWTON_STEPS:
-            theta = 0.5 * (low + high)
-        if (inside and fabs(residual) <= NEAR) or high - low <= 2e-16 * fabs(here):
+            log_odds = 0.5 * (low + high)
+        if (inside and fabs(residual) <= TOLERANCE) or high - low <= 2e-16 * fabs(here):
             break
-    return theta
-
-
-def beta_quantiles(
-    a: cython.const[cython.double][::1],
-    b: cython.const[cython.double][::1],
-    tail: cython.const[cython.double][::1],
-    log_odds: cython.double[::1],
-):
-    """Write the log-odds of the `tail` quantile of the beta distribution for each entry."""
-    i: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(a.shape[0]):
-            log_odds[i] = quantile_of(a[i], b[i], tail[i])
+    return log_odds
 
 
 def log_peaks(
@@ -269,7 +243,7 @@ def log_peaks(
     b: cython.const[cython.double][::1],
     peaks: cython.double[::1],
 ):
-    """Write the logarithm of the kernel where it is largest for each entry."""
+    """Write the logarithm of the largest value of each kernel."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(a.shape[0]):
@@ -280,28 +254,45 @@ def deviances(
     a: cython.const[cython.double][::1],
     b: cython.const[cython.double][::1],
     log_odds: cython.const[cython.double][::1],
-    fallen: cython.double[::1],
+    falls: cython.double[::1],
 ):
-    """Write how far the kernel has fallen from its peak, in logs, for each entry."""
+    """Write how far each kernel has fallen from its peak, in logarithms."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(a.shape[0]):
-            fallen[i] = deviance(a[i], b[i], logistic(log_odds[i]), logistic(-log_odds[i]))
+            falls[i] = deviance(a[i], b[i], proportion(log_odds[i]), proportion(-log_odds[i]))
 
 
 def beta_tails(
     a: cython.const[cython.double][::1],
     b: cython.const[cython.double][::1],
-    x: cython.const[cython.double][::1],
-    y: cython.const[cython.double][::1],
-    kernel: cython.const[cython.double][::1],
+    log_odds: cython.const[cython.double][::1],
     tails: cython.double[::1],
 ):
-    """Write I(a, b; x) for each entry, given y = 1 − x and the kernel."""
+    """Write I(a, b; x) for each entry."""
+    i: cython.Py_ssize_t
+    x: cython.double
+    y: cython.double
+    with cython.nogil:
+        for i in range(a.shape[0]):
+            x = proportion(log_odds[i])
+            y = proportion(-log_odds[i])
+            tails[i] = beta_tail(
+                a[i], b[i], x, y, exp(log_peak(a[i], b[i]) - deviance(a[i], b[i], x, y))
+            )
+
+
+def beta_quantiles(
+    a: cython.const[cython.double][::1],
+    b: cython.const[cython.double][::1],
+    tails: cython.const[cython.double][::1],
+    log_odds: cython.double[::1],
+):
+    """Write the log-odds of each quantile; NaN where a tail is not strictly between 0 and 1."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(a.shape[0]):
-            tails[i] = tail_of(a[i], b[i], x[i], y[i], kernel[i])
+            log_odds[i] = beta_quantile(max(a[i], SMALLEST), max(b[i], SMALLEST), tails[i])
 
 
 def normal_quantiles(p: cython.const[cython.double][::1], quantiles: cython.double[::1]):

@@ -7,8 +7,8 @@ Method    one pass: a word is folded into the free end of the array of words whi
           stays there only if an open-addressing table does not hold it yet.  A hash takes eight
           bytes of a word at a time.  One step of it can be undone: words of equal length up to
           eight bytes are equal when their hashes are.  Longer ones are compared byte by byte
-Table     one row per word, and a cache line holds all that a word which occurs again needs: its
-          hash, its number (FREE in a free row), its length, and its latest entry
+Table     four numbers per word, and one cache line holds all that a word which occurs again needs:
+          its hash, its number (−1 where no word is), its length, and its latest entry
 Flags     exact
 """
 
@@ -20,12 +20,6 @@ FIRST_HASH = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
 ODD = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio
 ALL_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)  # C drops the others by itself
 SIGN = cython.declare(cython.ulonglong, 1 << 63)
-# Columns of the table.
-HASH = cython.declare(cython.Py_ssize_t, 0)
-WORD = cython.declare(cython.Py_ssize_t, 1)
-LENGTH = cython.declare(cython.Py_ssize_t, 2)
-LATEST = cython.declare(cython.Py_ssize_t, 3)
-FREE = cython.declare(cython.longlong, -1)
 
 
 @cython.cfunc
@@ -52,7 +46,7 @@ def signed(bits: cython.ulonglong) -> cython.longlong:
 @cython.inline
 @cython.nogil
 def find_row(
-    table: cython.const[cython.longlong][:, ::1],
+    table: cython.const[cython.longlong][::1],
     letters: cython.const[cython.uchar][::1],
     starts: cython.const[cython.longlong][::1],
     hashed: cython.longlong,
@@ -60,38 +54,40 @@ def find_row(
     low: cython.Py_ssize_t,
     high: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Return the row that holds the word others[low:high], or the free one where it belongs."""
+    """Return where the row begins that holds the word others[low:high], or a free one for it."""
     mask: cython.Py_ssize_t = table.shape[0] - 1
-    row: cython.Py_ssize_t = hashed & mask
+    row: cython.Py_ssize_t = 4 * (hashed & (mask >> 2))
     length: cython.Py_ssize_t = high - low
     start: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    while table[row, WORD] != FREE:
-        if table[row, HASH] == hashed and table[row, LENGTH] == length:
+    while table[row + 1] >= 0:
+        if table[row] == hashed and table[row + 2] == length:
             if length <= 8:
                 return row
-            start = starts[table[row, WORD]]
+            start = starts[table[row + 1]]
             k = 0
             while k < length and letters[start + k] == others[low + k]:
                 k += 1
             if k == length:
                 return row
-        row = (row + 1) & mask
+        row = (row + 4) & mask
     return row
 
 
-def move(table: cython.const[cython.longlong][:, ::1], larger: cython.longlong[:, ::1]):
+def move(table: cython.const[cython.longlong][::1], larger: cython.longlong[::1]):
     """Enter the words of a table in one that is larger."""
     mask: cython.Py_ssize_t = larger.shape[0] - 1
+    old: cython.Py_ssize_t = 0
     row: cython.Py_ssize_t
     with cython.nogil:
-        for old in range(table.shape[0]):
-            if table[old, WORD] != FREE:
-                row = table[old, HASH] & mask
-                while larger[row, WORD] != FREE:
-                    row = (row + 1) & mask
+        while old < table.shape[0]:
+            if table[old + 1] >= 0:
+                row = 4 * (table[old] & (mask >> 2))
+                while larger[row + 1] >= 0:
+                    row = (row + 4) & mask
                 for part in range(4):
-                    larger[row, part] = table[old, part]
+                    larger[row + part] = table[old + part]
+            old += 4
 
 
 def count_some(
@@ -101,7 +97,7 @@ def count_some(
     letters: cython.uchar[::1],
     starts: cython.longlong[::1],
     hashes: cython.longlong[::1],
-    table: cython.longlong[:, ::1],
+    table: cython.longlong[::1],
     entry_words: cython.int[::1],
     entry_counts: cython.int[::1],
     entry_ends: cython.longlong[::1],
@@ -148,25 +144,25 @@ def count_some(
                     position += 1
                 hashed = signed(mixed(bits ^ chunk))
                 row = find_row(table, letters, starts, hashed, letters, low, high)
-                if table[row, WORD] == FREE:
+                if table[row + 1] < 0:
                     if words == hashes.shape[0]:
                         position -= high - low + 1
                         full = True
                         break
-                    table[row, HASH] = hashed
-                    table[row, WORD] = words
-                    table[row, LENGTH] = high - low
-                    table[row, LATEST] = -1
+                    table[row] = hashed
+                    table[row + 1] = words
+                    table[row + 2] = high - low
+                    table[row + 3] = -1
                     hashes[words] = hashed
                     words += 1
                     low = high
                     starts[words] = high
-                latest = table[row, LATEST]
+                latest = table[row + 3]
                 if latest >= first_entry:
                     entry_counts[latest] += 1
                 else:
-                    table[row, LATEST] = entries
-                    entry_words[entries] = table[row, WORD]
+                    table[row + 3] = entries
+                    entry_words[entries] = table[row + 1]
                     entry_counts[entries] = 1
                     entries += 1
             if not full:
@@ -180,7 +176,7 @@ def number_words(
     letters: cython.const[cython.uchar][::1],
     starts: cython.const[cython.longlong][::1],
     hashes: cython.const[cython.longlong][::1],
-    table: cython.longlong[:, ::1],
+    table: cython.longlong[::1],
 ):
     """Return one number for equal words, that of the first of them; enter it in the table."""
     numbers = np.empty(len(hashes), np.int32)
@@ -191,11 +187,11 @@ def number_words(
             row = find_row(
                 table, letters, starts, hashes[word], letters, starts[word], starts[word + 1]
             )
-            if table[row, WORD] == FREE:
-                table[row, HASH] = hashes[word]
-                table[row, WORD] = word
-                table[row, LENGTH] = starts[word + 1] - starts[word]
-            own[word] = table[row, WORD]
+            if table[row + 1] < 0:
+                table[row] = hashes[word]
+                table[row + 1] = word
+                table[row + 2] = starts[word + 1] - starts[word]
+            own[word] = table[row + 1]
     return numbers
 
 
@@ -205,7 +201,7 @@ def look_up(
     hashes: cython.const[cython.longlong][::1],
     table_letters: cython.const[cython.uchar][::1],
     table_starts: cython.const[cython.longlong][::1],
-    table: cython.const[cython.longlong][:, ::1],
+    table: cython.const[cython.longlong][::1],
 ):
     """Return the number that each word has in the table, −1 if it has none."""
     numbers = np.empty(len(hashes), np.int32)
@@ -222,7 +218,7 @@ def look_up(
                 starts[word],
                 starts[word + 1],
             )
-            own[word] = table[row, WORD]
+            own[word] = table[row + 1]
     return numbers
 
 

@@ -164,6 +164,25 @@ MODELS: dict[str, NamedModel] = {
 }
 
 
+def models_by_name(models: Any) -> dict[str, Any]:
+    """Give each learner its name: that in the mapping, its own, or that of its class.
+
+    >>> list(models_by_name(["tree", "svm"]))
+    ['tree', 'svm']
+    """
+    if isinstance(models, Mapping):
+        return {str(name): model for name, model in models.items()}
+    several = models if isinstance(models, list | tuple) else [models]
+    names = [one if isinstance(one, str) else type(one).__name__ for one in several]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"`models` must have one name each; got {name!r} {names.count(name)} times. "
+                "Give a mapping of names to models."
+            )
+    return dict(zip(names, several, strict=True))
+
+
 def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any:
     """Give the learner that is meant: a model of scikit-learn's kind, or the one of this name.
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
-from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.learners.scoring import Metadata, rows_of_parameters
+from truerisk.learners.scoring import Metadata, Scorer, rows_of_parameters, scorer_value
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -68,10 +67,16 @@ class Trained:
     model: Any
     X_train: Any
     X_test: Any
+    test: Indices
     labels: NDArray[Any]
     seconds: tuple[float, float]
     cpu_seconds: float
     probabilities: NDArray[Any] | None = None
+
+    def scored_by(self, name: str, scorer: Scorer, y: NDArray[Any], metadata: Metadata) -> float:
+        """Let a scorer judge it on the examples it was not trained on; `y` is of all examples."""
+        params = metadata.of_scorer(name, self.test, len(y))
+        return scorer_value(name, scorer, self.model, self.X_test, y[self.test], **params)
 
 
 def train(
@@ -100,7 +105,9 @@ def train(
             f"got shape {labels.shape}."
         )
     seconds = (trained - began, classified - trained)
-    return Trained(copy, X_train, X_test, labels, seconds, cpu_trained - cpu, probabilities)
+    return Trained(
+        copy, X_train, X_test, of_test, labels, seconds, cpu_trained - cpu, probabilities
+    )
 
 
 # Classes of scikit-learn whose `predict` is the label of the largest of `predict_proba`.
@@ -210,54 +217,23 @@ def checked_once(model: Any, X: Any) -> bool:
 
 def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
     metadata: Metadata = shared.get("metadata", Metadata())
-    config = {}
-    if metadata.routing:
-        config["enable_metadata_routing"] = True  # a worker does not know the caller's
-    if shared.get("checked_once"):
-        config |= {"assume_finite": True, "skip_parameter_validation": True}
-    if not config:
-        return _trained_and_scored(shared, at, metadata)
-    from sklearn import config_context
-
-    with config_context(**config):
-        return _trained_and_scored(shared, at, metadata)
-
-
-def _trained_and_scored(shared: Mapping[str, Any], at: int, metadata: Metadata) -> Arrays:
     rows, y = shared["plan"].train_and_test(at), shared["y"]
-    found = train(shared["model"], shared["X"], y, rows, [shared["seed"], at], params=metadata.fit)
-    outcome = {
-        "predicted": positions(found.labels, shared["values"]),
-        **scores_of(found.model, found.X_test, shared["values"], found.probabilities),
-        "seconds": np.array(found.seconds),
-    }
-    scorers = shared.get("scorers")
-    if scorers:
-        test = rows[1]
-        outcome["scorers"] = np.array(
-            [
-                _one_number(
-                    name,
-                    scorer(
-                        found.model,
-                        found.X_test,
-                        y[test],
-                        **rows_of_parameters(metadata.score.get(name, {}), test, len(y)),
-                    ),
-                )
-                for name, scorer in scorers.items()
-            ]
-        )
+    seed = [shared["seed"], at]
+    with metadata.applied(checked=bool(shared.get("checked_once"))):
+        found = train(shared["model"], shared["X"], y, rows, seed, params=metadata.fit)
+        outcome = {
+            "predicted": positions(found.labels, shared["values"]),
+            **scores_of(found.model, found.X_test, shared["values"], found.probabilities),
+            "seconds": np.array(found.seconds),
+        }
+        if shared.get("scorers"):
+            outcome["scorers"] = np.array(
+                [
+                    found.scored_by(name, scorer, y, metadata)
+                    for name, scorer in shared["scorers"].items()
+                ]
+            )
     return outcome
-
-
-def _one_number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"`scoring` must give one number per refit; {name} gave {shown(value)}."
-        ) from None
 
 
 def fresh_copy(model: Any, seed: list[int]) -> Any:

@@ -4,15 +4,28 @@ A name that the registry knows is a measure of the registry, with its own interv
 is a scorer: a function of the fitted model and the examples it is tested on, one number per refit.
 """
 
+import inspect
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from truerisk.aliases import Array, Indices
 from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
-from truerisk.measures.registry import MEASURES, base_measure
+from truerisk.measures.registry import (
+    MEASURES,
+    base_and_average,
+    base_measure,
+    find_measure,
+    measure_of,
+)
+from truerisk.tallies.losses import ProbabilityTally
+from truerisk.tallies.ranking import rank
 
 Scorer = Callable[..., float]
 
@@ -30,11 +43,15 @@ SAME_MEASURE = {
 
 @dataclass(frozen=True)
 class Scoring:
-    """Measures of the registry, scorers by name, and the name under which each was requested."""
+    """Measures of the registry, scorers by name, and the name under which each was requested.
+
+    `order` names all of them, as they were given.
+    """
 
     measures: tuple[str, ...] | None = None
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
 
 
 def scoring_of(scoring: Any) -> Scoring:
@@ -54,6 +71,7 @@ def scoring_of(scoring: Any) -> Scoring:
     measures: list[str] = []
     scorers: dict[str, Scorer] = {}
     names: dict[str, str] = {}
+    order: list[str] = []
     for own, one in requests:
         measure = _measure_of(one) if isinstance(one, str) else None
         name = measure or _scorer_name(own, one)
@@ -63,10 +81,99 @@ def scoring_of(scoring: Any) -> Scoring:
             scorers[name] = _scorer_of(one)
         else:
             measures.append(measure)
+        order.append(name)
         requested = own or (one if isinstance(one, str) else name)
         if requested != name and not (own is None and requested.startswith("neg_")):
             names[requested] = name
-    return Scoring(tuple(measures), scorers, names)
+    return Scoring(tuple(measures), scorers, names, tuple(order))
+
+
+def single_scoring(measure: str | None, scoring: Any, default: str) -> tuple[str, Scorer | None]:
+    """Take the one measure that settings are chosen by or a curve is of; or the one scorer."""
+    if scoring is None:
+        name = default if measure is None else measure
+        base_measure(name)  # refuses names that are none
+        return name, None
+    if measure is not None:
+        raise InputError("`scoring` must be left out where `measure` is given; got both.")
+    requested = scoring_of(scoring)
+    if len(requested.order) > 1:
+        raise InputError(
+            f"`scoring` must be one measure or scorer here; got {', '.join(requested.order)}."
+        )
+    (name,) = requested.order
+    return name, requested.scorers.get(name)
+
+
+def better_sign(name: str) -> float:
+    """Give 1 where more is better, as of every scorer, and −1 for losses."""
+    entry, _ = measure_of(name)
+    if entry is not None and entry.higher_is_better is None:
+        raise InputError(f"`measure` must have a better end; {name} has none.")
+    return -1.0 if entry is not None and not entry.higher_is_better else 1.0
+
+
+def range_of(name: str) -> tuple[float, float]:
+    """Give the range of a measure; that of a scorer is not known."""
+    entry, _ = measure_of(name)
+    return (-math.inf, math.inf) if entry is None else entry.measure_range
+
+
+def is_of_counts(name: str) -> bool:
+    """Whether a measure is made of counts; one of scores, or a scorer, has a value per refit."""
+    entry, _ = measure_of(name)
+    return entry is not None and entry.needs in {"binary counts", "class counts"}
+
+
+def value_of_scores(
+    name: str,
+    truth: Indices,
+    scores: Array,
+    positive: int | None,
+    complement: Array | None = None,
+) -> float:
+    """Give a measure of the scores of one part; of several classes, averaged over those it holds.
+
+    `truth` are codes of classes; a single column of scores is of the second of two classes, and
+    `positive` is the code of the positive one.  NaN where it is undefined.
+    """
+    base, average = base_and_average(name)
+    measure = find_measure(base)
+    if measure.needs == "probabilities":
+        tally = ProbabilityTally().add(
+            scores, truth == 1 if scores.ndim == 1 else truth, None, complement
+        )
+        return float(measure.value(tally))
+    if measure.needs != "ranking" or average not in {None, "macro", "weighted"}:
+        raise InputError(
+            f"`measure` must be one of labels or scores to have a value in each refit; "
+            f"got {shown(name)}. Take a scorer of scikit-learn: scoring=make_scorer(…)."
+        )
+    if scores.ndim == 1:
+        # Scores are of the second class: those of the first are their opposites.
+        signed = -scores if positive == 0 else scores
+        return float(measure.value(rank(signed, truth == (0 if positive == 0 else 1))))
+    counts = np.bincount(truth, minlength=scores.shape[1])
+    occurring = np.flatnonzero((counts > 0) & (counts < len(truth)))
+    if not len(occurring):
+        return math.nan
+    of_each = [
+        float(measure.value(rank(np.ascontiguousarray(scores[:, code]), truth == code)))
+        for code in occurring
+    ]
+    weights = counts[occurring] if average == "weighted" else None
+    return float(np.average(of_each, weights=weights))
+
+
+def scorer_value(name: str, scorer: Scorer, model: Any, X: Any, y: Any, **params: Any) -> float:
+    """Let a scorer judge a trained model; it must give one number."""
+    value = scorer(model, X, y, **params)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`scoring` must give one number per refit; {name} gave {shown(value)}."
+        ) from None
 
 
 def _measure_of(name: str) -> str | None:
@@ -113,6 +220,16 @@ def _scorer_of(scorer: Any) -> Scorer:
     )
 
 
+def without_address(value: Any) -> str:
+    """Write an object down as the next run does, too."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def settings_of_scorers(scorers: Mapping[str, Scorer]) -> dict[str, str]:
+    """Write down what each scorer is, to tell one run from another."""
+    return {name: without_address(one) for name, one in scorers.items()}
+
+
 @dataclass(frozen=True)
 class Metadata:
     """What reaches `fit` and the scorers beside X and y, and scikit-learn's settings for it.
@@ -123,6 +240,34 @@ class Metadata:
     fit: Mapping[str, Any] = field(default_factory=dict)
     score: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     routing: bool = False
+
+    def applied(self, *, checked: bool = False) -> AbstractContextManager[Any]:
+        """Route as the caller's configuration says; leave out what was `checked` for all refits."""
+        config = {}
+        if self.routing:
+            config["enable_metadata_routing"] = True  # a worker does not know the caller's
+        if checked:
+            config |= {"assume_finite": True, "skip_parameter_validation": True}
+        if not config:
+            return nullcontext()
+        from sklearn import config_context
+
+        return config_context(**config)  # type: ignore[no-any-return]
+
+    @property
+    def arrays(self) -> list[Any]:
+        """All values, to tell one run from another."""
+        of_scorers = (value for one in self.score.values() for value in one.values())
+        return [np.asarray(value) for value in (*self.fit.values(), *of_scorers)]
+
+    @property
+    def weighs(self) -> bool:
+        """Whether weights reach the training."""
+        return any(name.rpartition("__")[2] == "sample_weight" for name in self.fit)
+
+    def of_scorer(self, name: str, rows: Indices, n: int) -> dict[str, Any]:
+        """Give what a scorer takes beside the rows that it judges."""
+        return rows_of_parameters(self.score.get(name, {}), rows, n)
 
 
 def metadata_of(
@@ -146,21 +291,32 @@ def metadata_of(
 
     if get_config()["enable_metadata_routing"]:
         return _routed(model, scorers, given)
-    from sklearn.utils.validation import has_fit_parameter
-
     last = model
     prefix = ""
     while hasattr(last, "steps"):
         name, last = last.steps[-1]
         prefix += f"{name}__"
     if "sample_weight" in given:
-        if not has_fit_parameter(last, "sample_weight"):
+        if not _takes_weights(last):
             raise InputError(
                 f"`sample_weight` must be of use to the model; {type(last).__name__}.fit does not "
                 "take it. Leave it out, or take another model."
             )
         given = {prefix * (name == "sample_weight") + name: one for name, one in given.items()}
     return Metadata(given)
+
+
+def _takes_weights(model: Any) -> bool:
+    """Whether `fit` takes weights; a search hands what it is given on to its model."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if has_fit_parameter(model, "sample_weight"):
+        return True
+    kinds = {one.kind for one in inspect.signature(model.fit).parameters.values()}
+    inner = getattr(model, "estimator", getattr(model, "model", None))
+    if inspect.Parameter.VAR_KEYWORD not in kinds or inner is None:
+        return False
+    return hasattr(inner, "steps") or _takes_weights(inner)
 
 
 def _routed(model: Any, scorers: Mapping[str, Scorer], given: dict[str, Any]) -> Metadata:

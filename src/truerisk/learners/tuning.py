@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -13,85 +14,71 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
 from truerisk.learners.divisions import divisions_of, is_number_of_folds, positions_of
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.learners.scoring import (
+    Metadata,
+    Scorer,
+    better_sign,
+    is_of_counts,
+    metadata_of,
+    rows_of_parameters,
+    scorer_value,
+    single_scoring,
+    value_of_scores,
+)
 from truerisk.measures.averages import value_of_tables
-from truerisk.measures.registry import Measure, find_measure
-from truerisk.tallies.losses import ProbabilityTally
-from truerisk.tallies.ranking import rank
+from truerisk.measures.registry import base_and_average, base_measure
 
 
 def over_all_folds(
-    measure: Measure, truth: Indices, called: Indices, classes: NDArray[Any], pos_label: Any = None
+    name: str, truth: Indices, called: Indices, classes: NDArray[Any], pos_label: Any = None
 ) -> float:
     """Give a measure of counts, from codes of `classes`."""
     table = np.zeros((len(classes), len(classes)))
     np.add.at(table, (truth, called), 1.0)
-    at = None
-    if measure.needs == "binary counts":
-        at = positive_place(measure, classes, pos_label)
-    value = value_of_tables(measure.name, table, at)
+    value = value_of_tables(name, table, positive_place(name, classes, pos_label))
     if value is None:
         raise InputError(
-            f"`measure` must be one of labels or scores to choose settings by; got {measure.name}."
+            f"`measure` must be one of labels or scores to choose settings by; got {name}."
         )
     return float(value)
 
 
-def mean_over_folds(
-    measure: Measure,
-    folds: Sequence[tuple[Indices, Array]],
-    classes: NDArray[Any],
-    pos_label: Any = None,
-) -> float:
-    """Give a measure of scores, fold by fold, and average; of several classes, over these too."""
-    return float(np.mean([_of_scores(measure, *fold, classes, pos_label) for fold in folds]))
-
-
-def needed_scores(found: Mapping[str, NDArray[Any]], measure: Measure) -> Array:
-    """Refuse a model that gives no scores, or none that are probabilities."""
+def needed_scores(found: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """Refuse a model that gives no scores, or none that are probabilities; give its scores."""
     if "score" not in found:
         raise InputError(
-            f"`measure` must be one of labels for a model that gives no scores; got {measure.name}."
+            f"`measure` must be one of labels for a model that gives no scores; got {name}."
         )
-    if measure.needs == "probabilities" and not found["probabilities"]:
+    if base_measure(name).needs == "probabilities" and not found["probabilities"]:
         raise InputError(
-            f"`measure` must not need probabilities, which the model does not give; "
-            f"got {measure.name}."
+            f"`measure` must not need probabilities, which the model does not give; got {name}."
         )
-    return found["score"]
+    return {
+        "scores": found["score"],
+        **({"complement": found["complement"]} if "complement" in found else {}),
+    }
 
 
-def positive_place(measure: Measure, classes: NDArray[Any], pos_label: Any) -> int:
-    """Find the positive class among two."""
+def positive_place(name: str, classes: NDArray[Any], pos_label: Any) -> int | None:
+    """Find the positive class among two; None for a measure that has none."""
     names = [str(one) for one in classes]
+    measure, average = base_measure(name), base_and_average(name)[1]
+    if average is not None or measure.needs not in {"binary counts", "ranking"}:
+        return None
     if len(names) > 2:
+        if measure.needs == "ranking":
+            return None  # averaged over the classes
         raise InputError(
-            f"`measure` must be one of all classes, such as balanced_accuracy; {measure.name} is "
+            f"`measure` must be one of all classes, such as balanced_accuracy; {name} is "
             f"of one against the rest, and there are {len(names)}."
         )
     return names.index(positive_of_two(names, None if pos_label is None else str(pos_label)))
-
-
-def _of_scores(
-    measure: Measure, truth: Indices, scores: Array, classes: NDArray[Any], pos_label: Any
-) -> float:
-    if measure.needs == "probabilities":
-        tally = ProbabilityTally().add(scores, truth == 1 if scores.ndim == 1 else truth)
-        return float(measure.value(tally))
-    if scores.ndim == 1:
-        # Scores are of the second class: those of the first are their opposites.
-        at = positive_place(measure, classes, pos_label)
-        return float(measure.value(rank(scores if at == 1 else -scores, truth == at)))
-    of_each = [
-        measure.value(rank(np.ascontiguousarray(column), truth == code))
-        for code, column in enumerate(scores.T)
-    ]
-    return float(np.mean(of_each))
 
 
 def _model_has(name: str) -> Any:
@@ -108,8 +95,10 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     scikit-learn, or a list of (train, test) positions among the examples of `fit`.
 
     The choice is repeated on each training part: no example that is predicted takes part in it.
-    Measures of counts are taken of all folds together, measures of scores averaged over them.  Of
-    equal settings the first of the grid wins.  `best_value_` is optimistic, as the best of several.
+    It is by `measure` (accuracy unless given) or by `scoring`, a name or a scorer of scikit-learn.
+    Measures of counts are taken of all folds together; measures of scores, and what scorers say,
+    averaged over them.  Of equal settings the first of the grid wins.  `best_value_` is optimistic,
+    as the best of several.
     """
 
     def __init__(
@@ -118,7 +107,8 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         grid: Mapping[str, Sequence[Any]],
         *,
         cv: Any = 5,
-        measure: str = "accuracy",
+        measure: str | None = None,
+        scoring: Any = None,
         pos_label: Any = None,
         random_state: int | None = None,
     ) -> None:
@@ -126,38 +116,55 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.grid = grid
         self.cv = cv
         self.measure = measure
+        self.scoring = scoring
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "TunedModel":
-        """Choose on folds of these examples, then train on all of them."""
-        measure = find_measure(self.measure)
-        if measure.higher_is_better is None:
-            raise InputError(f"`measure` must have a better end; {self.measure} has none.")
+    def fit(self, X: Any, y: Any, **params: Any) -> "TunedModel":
+        """Choose on folds of these examples, then train on all of them.
+
+        `params` reach the `fit` of the model: weights, or what its metadata routing requests.
+        """
         choices = _combinations(self.grid)
+        name, scorer = single_scoring(self.measure, self.scoring, "accuracy")
+        sign = better_sign(name)
         X, y = self._checked(X, y)
         self.classes_ = np.unique(y)
         seed = _seed(self.random_state)
-        parts = self._parts(X, y, seed)
-        sign = 1.0 if measure.higher_is_better else -1.0
+        scorers = {} if scorer is None else {name: scorer}
+        weight = params.pop("sample_weight", None)
+        metadata = metadata_of(self.model, scorers, params, weight, len(y))
+        task = _Choice(name, scorer, X, y, self._parts(X, y, seed), seed, metadata)
         met: list[ValueError] = []
-        self.values_ = [
-            self._value_if_any(met, settings, X, y, parts, seed) for settings in choices
-        ]
+        self.values_ = [self._value_if_any(met, settings, task) for settings in choices]
         if len(met) == len(choices):
             raise met[0]
         worth = [-np.inf if np.isnan(value) else sign * value for value in self.values_]
         if all(np.isnan(self.values_)):
             raise InputError(
-                f"`measure` must have a value for some settings; {self.measure} is undefined for "
+                f"`measure` must have a value for some settings; {name} is undefined for "
                 f"all {len(choices)} of them. Choose another measure."
             )
         best = int(np.argmax(worth))
         self.best_settings_, self.best_value_ = choices[best], self.values_[best]
-        self.best_model_ = fresh_copy(self._with(choices[best]), [seed, 0]).fit(X, y)
+        self.best_model_ = fresh_copy(self._with(choices[best]), [seed, 0])
+        self.best_model_.fit(X, y, **metadata.fit)
         if hasattr(self.best_model_, "n_features_in_"):
             self.n_features_in_ = self.best_model_.n_features_in_
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Let the model say what its `fit` takes, and the scorer what it does."""
+        from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+        router = MetadataRouter(owner="TunedModel").add(
+            model=self.model, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+        )
+        _, scorer = single_scoring(self.measure, self.scoring, "accuracy")
+        if hasattr(scorer, "get_metadata_routing"):
+            of_score = MethodMapping().add(caller="fit", callee="score")
+            router.add(scorer=scorer, method_mapping=of_score)
+        return router
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the labels that the chosen model gives."""
@@ -217,46 +224,57 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
 
-    def _value_if_any(self, met: list[ValueError], *given: Any) -> float:
+    def _value_if_any(
+        self, met: list[ValueError], settings: Mapping[str, Any], task: "_Choice"
+    ) -> float:
         """Give NaN for settings that so few examples cannot be trained with; keep the error."""
         try:
-            return self._value(*given)
+            return self._value(settings, task)
         except InputError:
             raise
         except ValueError as error:
             met.append(error)
             return float("nan")
 
-    def _value(
-        self,
-        settings: Mapping[str, Any],
-        X: Any,
-        y: NDArray[Any],
-        parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
-        seed: int,
-    ) -> float:
-        measure = find_measure(self.measure)
-        model = self._with(settings)
+    def _value(self, settings: Mapping[str, Any], task: "_Choice") -> float:
+        model, y, name = self._with(settings), task.y, task.name
         truth = np.searchsorted(self.classes_, y)
         called: list[NDArray[np.int32]] = []
-        folds: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
-        for at, (train, test) in enumerate(parts):
+        values: list[float] = []
+        for at, (train, test) in enumerate(task.parts):
             with warnings.catch_warnings():
                 # Settings that lose may warn as they like; the best warn again, trained on all.
                 warnings.simplefilter("ignore")
-                fitted = fresh_copy(model, [seed, at + 1]).fit(rows_of(X, train), y[train])
-            judged = rows_of(X, test)
-            if measure.needs in {"ranking", "probabilities"}:
-                scores = scores_of(fitted, judged, self.classes_)
-                folds.append((truth[test], needed_scores(scores, measure)))
-            else:
+                params = rows_of_parameters(task.metadata.fit, train, len(y))
+                fitted = fresh_copy(model, [task.seed, at + 1])
+                fitted.fit(rows_of(task.X, train), y[train], **params)
+            judged = rows_of(task.X, test)
+            if task.scorer is not None:
+                params = task.metadata.of_scorer(name, test, len(y))
+                values.append(scorer_value(name, task.scorer, fitted, judged, y[test], **params))
+            elif is_of_counts(name):
                 called.append(positions(fitted.predict(judged), self.classes_))
-        if folds:
-            return mean_over_folds(measure, folds, self.classes_, self.pos_label)
-        tested = truth[np.concatenate([test for _, test in parts])]
-        return over_all_folds(
-            measure, tested, np.concatenate(called), self.classes_, self.pos_label
-        )
+            else:
+                scores = needed_scores(scores_of(fitted, judged, self.classes_), name)
+                place = positive_place(name, self.classes_, self.pos_label)
+                values.append(value_of_scores(name, truth[test], positive=place, **scores))
+        if values:
+            return float(np.mean(values))
+        tested = truth[np.concatenate([test for _, test in task.parts])]
+        return over_all_folds(name, tested, np.concatenate(called), self.classes_, self.pos_label)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What settings are chosen by and on."""
+
+    name: str
+    scorer: Scorer | None
+    X: Any
+    y: NDArray[Any]
+    parts: Sequence[tuple[Indices, Indices]]
+    seed: int
+    metadata: Metadata
 
 
 def tuned(
@@ -264,11 +282,15 @@ def tuned(
     grid: Mapping[str, Sequence[Any]],
     *,
     cv: Any = 5,
-    measure: str = "accuracy",
+    measure: str | None = None,
+    scoring: Any = None,
     pos_label: Any = None,
     random_state: int | None = None,
 ) -> TunedModel:
     """Make a model that chooses its settings in each `fit`; see `TunedModel`.
+
+    The choice is by `measure` (accuracy unless given), or by `scoring`: one measure or scorer, as
+    for `tr.estimate`.
 
     Examples
     --------
@@ -284,8 +306,15 @@ def tuned(
                 f"`grid` must name parameters of the model; it has no {name!r}. In a pipeline of "
                 f"`find_model` write model__{name}."
             )
+    better_sign(single_scoring(measure, scoring, "accuracy")[0])
     return TunedModel(
-        model, grid, cv=cv, measure=measure, pos_label=pos_label, random_state=random_state
+        model,
+        grid,
+        cv=cv,
+        measure=measure,
+        scoring=scoring,
+        pos_label=pos_label,
+        random_state=random_state,
     )
 
 

@@ -52,7 +52,8 @@ BINOMIAL_INTERVALS = (
     "blaker",
     "wald",
 )
-DRAWN_INTERVALS = ("percentile", "basic", "bca", "dirichlet")
+STRATIFIED_INTERVALS = ("stratified_percentile", "stratified_basic", "stratified_bca")
+DRAWN_INTERVALS = ("percentile", "basic", "bca", *STRATIFIED_INTERVALS, "dirichlet")
 CELL_INTERVALS = ("by_measure", "smoothed_delta", "delta", *DRAWN_INTERVALS)
 DEFAULT_INTERVALS: dict[Needs, tuple[str, ...]] = {
     "binary counts": CELL_INTERVALS,

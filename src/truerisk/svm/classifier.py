@@ -177,7 +177,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.gap_ = max(solution.gap for solution in self.solutions_)
         self.n_iter_ = max(1, *(solution.passes for solution in self.solutions_))
         self.intercept_ = np.array([solution.bias for solution in self.solutions_])
-        if self.gap_ > self.tol:
+        if not all(solution.is_within(self.tol) for solution in self.solutions_):
             warnings.warn(
                 f"The solver stopped after {self.n_iter_} passes with a gap of {self.gap_:.2g}, "
                 f"above `tol` = {self.tol:g}. Scale the features, raise `max_iter`, or lower `C`.",

@@ -20,13 +20,16 @@ class LinearSVM(MarginClassifier):
     `LinearSVC`), so that the leave-one-out theory holds; `tr.xi_alpha` and `tr.leave_one_out` read
     what it keeps.  Sparse rows and many features are solved by coordinate descent with Newton
     steps, few features by an interior point; both end within `tol` of the exact optimum, or warn.
+    A loose `tol`, as 1e-3, takes sweeps of coordinate descent alone where they suffice.
 
     Parameters
     ----------
     C
         The price of an error.  Example i has the price C · sample weight · class weight.
     tol
-        The largest violation of the optimality conditions that is left, in units of the margin.
+        How far from the optimum the solver may stop: the largest violation of the optimality
+        conditions, in units of the margin.  From 1e-4 on, an objective that is within this part of
+        its optimum, by the duality gap, is enough.
     class_weight
         None, "balanced", or a mapping of class to weight.
     max_iter
@@ -42,7 +45,7 @@ class LinearSVM(MarginClassifier):
     alpha_, slack_, upper_
         α, ξ and the bound of α for each training example; a row a class if there are more than two.
     squared_radius_, radius_rule_
-        R², the bound of k(x, x) − k(x, x′), and how it was found.
+        R², the bound of k(x, x) − k(x, x′), and how it was found; computed when first read.
     coef_, intercept_
         w, one row per problem, and b.
     stable_
@@ -92,7 +95,28 @@ class LinearSVM(MarginClassifier):
                 for solution in self.solutions_
             ]
         )
-        self.squared_radius_, self.radius_rule_ = prepared.problem.radius
+        self._problem: Problem | None = prepared.problem
+
+    @property
+    def squared_radius_(self) -> float:
+        """R², computed when it is first read: on a table that takes as long as a loose fit."""
+        return self._radius()[0]
+
+    @property
+    def radius_rule_(self) -> str:
+        """How R² was found."""
+        return self._radius()[1]
+
+    def _radius(self) -> tuple[float, str]:
+        if self._problem is not None:
+            self._radius_and_rule, self._problem = self._problem.radius, None
+        return self._radius_and_rule
+
+    def __getstate__(self) -> dict[str, Any]:
+        if hasattr(self, "_problem"):
+            self._radius()  # a stored SVM does not hold its examples
+        state: dict[str, Any] = super().__getstate__()
+        return state
 
     def _decide(self, X: Any) -> Array:
         decision: Array = np.asarray(X @ self.coef_.T) + self.intercept_

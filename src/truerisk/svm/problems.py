@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
+from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
@@ -24,13 +25,17 @@ from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.leave_out import margins_without
-from truerisk.svm.rows.matrix import Rows, as_rows
-from truerisk.svm.solution import LinearSolution, Solution
+from truerisk.svm.rows.loose import approach_rows
+from truerisk.svm.rows.matrix import Rows, as_rows, table_rows
+from truerisk.svm.solution import LOOSE, LinearSolution, Solution
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
 NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still matter
 MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
+LONG = 100  # entries of a row, on average
+TABLE_PENALTY = 0.1  # ρ of sweeps over a table, in units of the mean |x|²
+TABLE_VISITS = 8  # of each example, after which an interior point is faster
 MANY_EXAMPLES = 3000  # from here on a Gram matrix costs more than one SVM needs of it
 GRAM_COPIES = 3  # Gram matrices that fit the memory where one is to be worked on
 
@@ -43,10 +48,19 @@ class Effort:
     passes: int | None = None
 
     @property
+    def is_loose(self) -> bool:
+        """Whether the tolerance is a part of the objective."""
+        return self.tolerance >= LOOSE
+
+    @property
+    def cap(self) -> dict[str, int]:
+        """The passes as the solvers take them."""
+        return {} if self.passes is None else {"max_passes": self.passes}
+
+    @property
     def options(self) -> dict[str, Any]:
         """The effort as the solvers take it."""
-        cap = {} if self.passes is None else {"max_passes": self.passes}
-        return {"tolerance": self.tolerance, **cap}
+        return {"tolerance": self.tolerance, **self.cap}
 
 
 class Problem(Protocol):
@@ -88,18 +102,37 @@ class SparseProblem(Problem):
     ) -> LinearSolution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
         before = start if isinstance(start, LinearSolution) else None
+        if effort.is_loose:
+            part = effort.tolerance
+            before = approach_rows(self.rows, y, upper, part=part, **effort.cap, start=before)
+            if before.is_within(part) or effort.passes is not None:
+                return before
         return solve_rows(self.rows, y, upper, **effort.options, start=before)
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
+        if self.has_long_rows:
+            return self.whole.margins_without(solution, which, workers=workers)
         return margins_without(self.rows, _linear(solution), which, workers=workers)
+
+    @cached_property
+    def has_long_rows(self) -> bool:
+        """Whether a Gram matrix costs less than the rows, where much is done with them."""
+        n, is_sparse = len(self.rows), hasattr(self.X, "tocsr")
+        is_long = is_sparse and n <= MANY_EXAMPLES and len(self.rows.data) >= LONG * n
+        return is_long and _fits(n) and has_one_scale(self.X)
+
+    @cached_property
+    def whole(self) -> "GramProblem":
+        """The same problem on its Gram matrix."""
+        return GramProblem(linear_gram(self.X))
 
     @property
     def radius(self) -> tuple[float, str]:
         """R² and the rule it was found by."""
-        return squared_radius(Kernel("linear"), self.X)
+        return squared_radius(Kernel("linear"), self.X, self.rows.squared_norms)
 
 
 @dataclass(frozen=True)
@@ -112,6 +145,10 @@ class DenseProblem(Problem):
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> LinearSolution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
+        if effort.is_loose and effort.passes is None:
+            loose = self._approach(y, upper, effort.tolerance, start)
+            if loose.is_within(effort.tolerance):
+                return loose
         found = None
         if isinstance(start, LinearSolution) and effort.passes is None:
             found = self._near(y, upper, effort, start)
@@ -122,6 +159,20 @@ class DenseProblem(Problem):
             return found
         # On a lattice, with a large C, the exact finish may miss the optimum by rounding.
         return min(found, self._by_gram(y, upper, effort), key=lambda one: one.gap)
+
+    def _approach(
+        self, y: Array, upper: Array, part: float, start: Solution | None
+    ) -> LinearSolution:
+        """Sweep for as long as an interior point would take less time than more sweeps."""
+        return approach_rows(
+            table_rows(self.X),
+            y,
+            upper,
+            part=part,
+            start=start if isinstance(start, LinearSolution) else None,
+            penalty=TABLE_PENALTY,
+            max_visits=TABLE_VISITS * len(y),
+        )
 
     def _near(
         self, y: Array, upper: Array, effort: Effort, start: LinearSolution

@@ -34,15 +34,16 @@ RBF_EXACT_RULE = "RBF: 1 − exact minimum"
 RBF_BOUND_RULE = "RBF: 1 − bound of the minimum"
 
 
-def squared_radius(kernel: Kernel, X: Any) -> tuple[float, str]:
+def squared_radius(kernel: Kernel, X: Any, lengths: Array | None = None) -> tuple[float, str]:
     """Return the smallest R² that is cheap to compute for these training examples, and its rule.
 
     Exact where the examples are few or their lengths leave few pairs open, else never too small.
+    `lengths` are the x·x of a linear kernel, where they are there already.
     """
     if kernel.rule == "precomputed":
         return _of_gram(np.asarray(X, dtype=float)), EXACT_RULE
     if kernel.rule == "linear":
-        return _of_features(X)
+        return _of_features(X, lengths)
     if kernel.rule == "rbf":
         half, rule = _of_features(X)
         is_exact = rule != BOUND_RULE
@@ -82,9 +83,9 @@ def _of_two_longest(distances: Array) -> float:
     return 0.5 * float(longest.sum()) ** 2
 
 
-def _of_features(X: Any) -> tuple[float, str]:
+def _of_features(X: Any, lengths: Array | None = None) -> tuple[float, str]:
     is_sparse = hasattr(X, "tocsr")
-    lengths = squared_lengths(X)
+    lengths = squared_lengths(X) if lengths is None else lengths
     entries = X.data if is_sparse else X
     is_positive = entries.size == 0 or bool(entries.min() >= 0.0)
     is_unit = np.abs(lengths - 1.0) <= UNIT

@@ -11,6 +11,7 @@ ROUNDING = 1e-12  # of a bound, or of the largest α: what is nearer to a bound 
 # With fewer free support vectors than this, leaving an example out may use them all up, and the
 # bias is then one of many.
 FREE_AT_LEAST = 3
+LOOSE = 1e-4  # a tolerance from which on the objective counts, not the largest violation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,18 @@ class Solution:
     def stable(self) -> bool:
         """Whether there is an unbounded support vector, which pins the bias down."""
         return bool(self.free.any())
+
+    @property
+    def objective_gap(self) -> float:
+        """The duality gap over the objective: so far at most is the objective from its optimum."""
+        half = 0.5 * float(np.sum(self.alpha * self.y * (self.decision - self.bias)))
+        objective = half + float(np.sum(self.upper * self.slack))
+        excess = objective + half - float(self.alpha.sum())
+        return max(excess, 0.0) / objective if objective > 0.0 else 0.0
+
+    def is_within(self, tolerance: float) -> bool:
+        """Whether it is as close to the optimum as a tolerance asks for."""
+        return self.gap <= tolerance or (tolerance >= LOOSE and self.objective_gap <= tolerance)
 
     @property
     def has_one_bound(self) -> bool:

@@ -9,7 +9,8 @@ Link      y·f of t falls by exactly α·S² when t is left out, if no other exa
 Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support vector machines",
           Neural Computation 12(9), 2013-2036, 2000, there without the box of λ;
           M. Opper and O. Winther, "Gaussian processes and SVM: mean field and leave-one-out", in
-          Advances in Large Margin Classifiers, MIT Press, 2000, for SVMs without a bias
+          Advances in Large Margin Classifiers, MIT Press, 2000, for SVMs without a bias;
+          T. Joachims, SVM-light, `svm_learn -x 1 -k`, for the search: λ = 1/m on m of them
 """
 
 import math
@@ -17,7 +18,7 @@ import math
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.kernels import gram as loops
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.path import Dual
@@ -73,6 +74,55 @@ def _of_free(factor: tuple[Array, bool], n: int, at: Indices, *, free_bias: bool
         ones = inverse.sum(axis=1)
         diagonal -= ones[at] ** 2 / ones.sum()
     return np.asarray(1.0 / np.maximum(diagonal, 1e-300))
+
+
+HELD_AT_ONCE = 2**22  # squares of distances, of examples and free support vectors
+
+
+def searched_squares(
+    kernel: TrainingKernel,
+    solution: Solution,
+    which: Indices,
+    depth: int,
+    *,
+    free_bias: bool = True,
+) -> Array:
+    """Return |φ(x) − mean of m free support vectors|², the least over m = 1, …, `depth`.
+
+    The m + 1st is the one that makes it least beside the m that were chosen.  It is never less than
+    S², whose λ are free; ∞ where the bias is free and no other example is, as there.
+    """
+    free = np.flatnonzero(solution.free)
+    own = kernel.diagonal(which)
+    least = np.full(len(which), np.inf) if free_bias else own.copy()
+    if len(free) == 0 or len(which) == 0:
+        return least
+    matrix = kernel.block(free, free)
+    step = max(1, HELD_AT_ONCE // len(free))
+    for at in range(0, len(which), step):
+        part = slice(at, at + step)
+        across = kernel.block(which[part], free)
+        taken = which[part, None] == free
+        found = _means(matrix, across, taken, depth) + own[part]
+        least[part] = np.minimum(least[part], np.maximum(found, 0.0))
+    return least
+
+
+def _means(matrix: Array, across: Array, taken: Flags, depth: int) -> Array:
+    """Give |mean|² − 2·φ(x)·mean, the least over the sizes, one per row of `across`."""
+    rows = np.arange(len(across))
+    least = np.full(len(across), np.inf)
+    products, square, line = np.zeros_like(across), np.zeros(len(across)), np.zeros(len(across))
+    for size in range(1, min(depth, len(matrix)) + 1):
+        squares = square[:, None] + 2.0 * products + np.diagonal(matrix)
+        values = squares / size**2 - 2.0 * (line[:, None] + across) / size
+        values[taken] = np.inf
+        best = np.argmin(values, axis=1)
+        least = np.minimum(least, values[rows, best])
+        square, line = squares[rows, best], line + across[rows, best]
+        products += matrix[best]
+        taken[rows, best] = True
+    return least
 
 
 TOLERANCE = 1e-6  # of the largest k(x, x)

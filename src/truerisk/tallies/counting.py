@@ -1,14 +1,14 @@
 """How often each pair of codes occurs: the confusion table of two columns.
 
-Few rows are counted by NumPy; from a million on, a compiled loop reads each row once, checks
-included, and the rows are shared among threads.  Two columns of 0 and 1 need no table: three sums,
+Few rows are counted by NumPy; of more, a compiled loop reads each row once, checks included, and
+from a million on they are shared among threads.  Two columns of 0 and 1 need no table: three sums,
 which the processor takes several rows at a time, are enough.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.kernels import threads_for
 
-COMPILED_FROM = 1_000_000  # rows; below it, NumPy is as fast
+T = TypeVar("T")
+COMPILED_FROM = 2**15  # rows; below it, NumPy is as fast
 LARGEST_SPAN = 1024  # integer labels of a smaller span are counted in a table of that width
 GUESSED_LOW = -128  # most integer labels are small: they are counted without being looked at first
 GUESSED_SPAN = 256
@@ -97,9 +98,7 @@ def _count_binary(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64
     def count(part: slice) -> list[tuple[int, int, int, int]]:
         return [kernel.count_ones(*pair) for pair in _of_one_type(columns[0], columns[1], part)]
 
-    parts = _parts(len(first))
-    with ThreadPoolExecutor(len(parts)) as pool:
-        sums = [*itertools.chain.from_iterable(pool.map(count, parts))]
+    sums = [*itertools.chain.from_iterable(_in_threads(count, _parts(len(first))))]
     if any(bits not in (0, 1) for *_, bits in sums):
         return None
     ones_first, ones_second, both = (sum(column) for column in list(zip(*sums, strict=True))[:3])
@@ -120,8 +119,7 @@ def _count_table(
         pairs = _of_one_type(first, second, part)
         return sum(kernel.count_pairs(*pair, *low, *span, table) for pair in pairs)
 
-    with ThreadPoolExecutor(len(parts)) as pool:
-        outside = sum(pool.map(count, parts, tables))
+    outside = sum(_in_threads(count, parts, tables))
     return None if outside else sum(tables[1:], start=tables[0]).reshape(span)
 
 
@@ -143,6 +141,13 @@ def _count_small_labels(
         return None
     table = _count_table(first, second, (low, low), (span, span))
     return None if table is None else (low, table)
+
+
+def _in_threads(count: Callable[..., T], parts: list[slice], *others: Iterable[Any]) -> list[T]:
+    if len(parts) == 1:
+        return list(map(count, parts, *others))
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(count, parts, *others))
 
 
 def _parts(rows: int) -> list[slice]:

@@ -45,39 +45,6 @@ def placements(score: Array, is_positive: Flags) -> Array:
     return placed
 
 
-def area_influence(score: Array, is_positive: Flags) -> Array:
-    """Give the influence of each example on the area A under the ROC curve; its mean is 0.
-
-    n/n₁·(placement − A) of a positive, n/n₀·(placement − A) of a negative, the placement being the
-    share of the other class that it is on the right side of.  NaN where a class is missing.
-    """
-    influence = placements(score, is_positive)
-    for own in (is_positive, ~is_positive):
-        placed = influence[own]
-        if placed.size:
-            influence[own] = (placed - placed.mean()) * len(score) / placed.size
-    return influence
-
-
-def average_precision_influence(score: Array, is_positive: Flags) -> Array:
-    """Give the influence of each example on average precision: the infinitesimal jackknife.
-
-    With a positives at threshold j, tp and k found there: n/P·([positive](tp/k − AP + Σ a/k) − Σ
-    a·tp/k²), summed over j ≥ its own.  Equal scores are one threshold.  NaN without a positive.
-    """
-    n, positives = len(score), int(is_positive.sum())
-    if positives == 0:
-        return np.full(n, np.nan)
-    at, hits, every = _thresholds(score, is_positive)
-    precision = np.cumsum(hits) / every
-    value = float(hits @ precision) / positives
-    gained, lost = (
-        np.cumsum(term[::-1])[::-1] for term in (hits / every, hits * precision / every)
-    )
-    own = np.where(is_positive, (precision - value + gained)[at], 0.0)
-    return np.asarray((own - lost[at]) * n / positives)
-
-
 def top_negative(score: Array, is_positive: Flags) -> float:
     """Give what one more negative, above all others, would take from average precision.
 

@@ -33,6 +33,7 @@ from truerisk.tallies.ranking import (
     breakeven_of,
     precision_spread,
     refuse_nan,
+    sum_of_products,
 )
 
 
@@ -230,17 +231,22 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
     if in_all[: 2 * least].any() or in_all[2 * greatest :].any():
         for scores, _ in parts:
             refuse_nan(scores)
-    starts = np.concatenate([[0], np.cumsum(in_all)])
-    low = np.empty(starts[-1], dtype=layout.low)
-    places = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    starts = np.zeros(2 * BUCKETS + 1, dtype=np.uint32)
+    np.cumsum(in_all, out=starts[1:])
+    low = np.empty(sum(len(bits) for bits, _ in columns), dtype=layout.low)
+    # In place: a further array of this size takes longer to get than to fill.
+    in_all[:] = starts[1:]
+    for thread in reversed(range(len(shares))):
+        in_all -= counts[thread]
+        counts[thread] = in_all
 
     def scatter(thread: int) -> None:
         for part, rows in shares[thread]:
             bits, labels = columns[part]
-            layout.scatter(bits[rows], labels[rows], places[thread], low)
+            layout.scatter(bits[rows], labels[rows], counts[thread], low)
 
     list(pool.map(scatter, range(len(shares))))
-    return Run(low, starts.astype(np.uint32))
+    return Run(low, starts)
 
 
 def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
@@ -316,7 +322,7 @@ def _rough_auc(buckets: Buckets) -> float:
     """AUC with all scores of a bucket taken as tied: the value to centre placements at."""
     inside = np.diff(buckets.starts).reshape(-1, 2).astype(np.float64)
     beaten = buckets.above[:, 0] + inside[:, 1] / 2
-    return float(inside[:, 0] @ beaten) / max(buckets.n_positive * buckets.n_negative, 1)
+    return sum_of_products(inside[:, 0], beaten) / max(buckets.n_positive * buckets.n_negative, 1)
 
 
 def _peaks(

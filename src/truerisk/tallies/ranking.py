@@ -137,11 +137,17 @@ def precision_spread(
     weight = positives / retrieved
     gives = np.cumsum((weight * (1 - precision))[::-1])[::-1]
     takes = np.cumsum((weight * precision)[::-1])[::-1]
-    average = float(positives @ precision) / n_positive
+    average = sum_of_products(positives, precision) / n_positive
     of_positives, of_negatives = squares or (positives, negatives)
-    variance = of_positives @ (precision - average + gives) ** 2 + of_negatives @ takes**2
+    variance = sum_of_products(of_positives, (precision - average + gives) ** 2)
+    variance += sum_of_products(of_negatives, takes**2)
     unit = 1.0 if rows is None or rows[1] == 0 else float(fp[-1]) / rows[1]
-    return float(variance) / n_positive**2, unit * float(takes[0]) / n_positive
+    return variance / n_positive**2, unit * float(takes[0]) / n_positive
+
+
+def sum_of_products(first: Column, second: Column) -> float:
+    """Give Σ first · second, the same bits on any computer: BLAS adds by its number of threads."""
+    return float((first * second).sum())
 
 
 def interpolated_precision(tp: Column, fp: Column) -> Array:
@@ -181,7 +187,7 @@ def _auc(positives: Column, negatives: Column, tp: Column) -> float:
     if tp.dtype.kind == "i" and int(n_positive) + int(n_negative) < EXACT_PRODUCTS:
         return int(negatives @ twice_beaten) / (2 * int(n_positive) * int(n_negative))
     pairs = 2.0 * float(n_positive) * float(n_negative)
-    beaten = float(negatives.astype(np.float64) @ twice_beaten.astype(np.float64))
+    beaten = sum_of_products(negatives.astype(np.float64), twice_beaten.astype(np.float64))
     return min(beaten / pairs, 1.0)  # sums of weights are rounded
 
 
@@ -205,11 +211,11 @@ def _delong_variance(
     of_positives = (n_negative - fp + negatives / 2) / n_negative - auc
     of_negatives = (tp - positives / 2) / n_positive - auc
     square_positives, square_negatives = squares or (positives, negatives)
-    first = square_positives @ of_positives**2 / n_positive**2 * rows_positive / (rows_positive - 1)
-    second = (
-        square_negatives @ of_negatives**2 / n_negative**2 * rows_negative / (rows_negative - 1)
-    )
-    return float(first + second)
+    first = sum_of_products(square_positives, of_positives**2) / n_positive**2
+    second = sum_of_products(square_negatives, of_negatives**2) / n_negative**2
+    first *= rows_positive / (rows_positive - 1)
+    second *= rows_negative / (rows_negative - 1)
+    return first + second
 
 
 def _eleven_point(tp: Column, precision: Array) -> tuple[float, ...]:

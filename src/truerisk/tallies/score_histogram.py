@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.tallies.radix_rank import scores_of_narrow
-from truerisk.tallies.ranking import Ranking, ranking_of, refuse_nan
+from truerisk.tallies.ranking import Ranking, ranking_of, refuse_nan, sum_of_products
 
 BUCKET_BITS = 24
 DROPPED_BITS = 32 - BUCKET_BITS
@@ -63,7 +63,7 @@ class ScoreHistogram:
         ranking = ranking_of(lower_ends, found[:, 1], found[:, 0])
         negatives, positives = inside.astype(np.float64).T
         pairs = ranking.n_positive * ranking.n_negative
-        half_width = float(positives @ negatives) / (2 * pairs) if pairs else np.nan
+        half_width = sum_of_products(positives, negatives) / (2 * pairs) if pairs else np.nan
         bounds = ranking.auc - half_width, ranking.auc + half_width
         summary = replace(ranking.summary, auc_bounds=(max(bounds[0], 0.0), min(bounds[1], 1.0)))
         return replace(ranking, summary=summary, exact=False, complete=False)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
-from truerisk.tallies.radix_rank import Run, as_run
+from truerisk.tallies.radix_rank import MAX_ROWS, NARROW, WIDE, Run, as_run
 from truerisk.tallies.ranking import (
     Ranking,
     as_labels,
@@ -26,6 +26,7 @@ FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
 WEIGHT_BYTES = 8
 RUN_ROWS = 2**22  # 20 MiB of float32 with their labels; a run is 8 MiB and its starts 0.5
+SENT_AS_RUN = 2**18  # rows; they take less as a run, and would not be ranked by sorting either
 JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost little
 
 
@@ -33,9 +34,9 @@ JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score takes 5 bytes, a float64 score 9; from 2²² rows on they are scattered run by
-    run, and take 2 and 8.  Beyond `max_bytes` they are counted in 2²⁴ buckets: counts at the
-    thresholds remain exact, and the ranking gives bounds of the AUC.
+    A float32 score with its label takes 2 bytes, a float64 score 8: from 2²² rows on they are
+    scattered run by run; fewer take 5 and 9.  Beyond `max_bytes`, or 2³¹ rows, they are counted in
+    2²⁴ buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
     """
 
     max_bytes: int = FOUR_GIBIBYTES
@@ -55,10 +56,14 @@ class ScoreTally:
 
     @property
     def bytes_held(self) -> int:
-        """What the scores take unscattered, at the width of the widest: the same for any cut."""
-        widest = max((kind.itemsize for kind in self._kinds), default=0)
-        weight_bytes = WEIGHT_BYTES if self.weights else 0
-        return self.rows * (widest + LABEL_BYTES + weight_bytes)
+        """What the scores take scattered, at the width of the widest: the same for any cut.
+
+        Weighted ones are never scattered.
+        """
+        widest = max(self._kinds, key=lambda kind: kind.itemsize, default=NARROW.kind)
+        if self.weights:
+            return self.rows * (widest.itemsize + LABEL_BYTES + WEIGHT_BYTES)
+        return self.rows * np.dtype((NARROW if widest == NARROW.kind else WIDE).low).itemsize
 
     @property
     def _kinds(self) -> set[np.dtype[Any]]:
@@ -115,8 +120,8 @@ class ScoreTally:
         self.weights += weights
         self.runs += runs
         self._join_small()
-        self._scatter_many()
-        if self.bytes_held > self.max_bytes:
+        self.scatter(RUN_ROWS)
+        if self.bytes_held > self.max_bytes or self.rows >= MAX_ROWS:
             self._to_histogram()
         return self
 
@@ -132,10 +137,10 @@ class ScoreTally:
             if self.weights:
                 self.weights[-2:] = [np.concatenate(self.weights[-2:])]
 
-    def _scatter_many(self) -> None:
-        """Scatter the parts once they are as many as a run."""
-        unscattered = self.rows - sum(len(run.low) for run in self.runs)
-        if self.weights or unscattered < RUN_ROWS:
+    def scatter(self, min_rows: int = SENT_AS_RUN) -> None:
+        """Scatter the rows that are not yet, if they are so many and have no weights."""
+        unscattered = sum(len(scores) for scores, _ in self.parts)
+        if self.weights or unscattered < min_rows:
             return
         for kind in {scores.dtype for scores, _ in self.parts}:
             self.runs.append(as_run([part for part in self.parts if part[0].dtype == kind]))

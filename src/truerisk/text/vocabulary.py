@@ -89,9 +89,9 @@ def in_threads(function: Callable[[T], S], items: Sequence[T], threads: int) -> 
 
 
 def free_table(size: int) -> Table:
-    """Make a table of `size` free rows, a power of 2."""
-    table = np.empty((size, ROW_WIDTH), np.int64)
-    table[:, WORD] = FREE
+    """Make a table of `size` free rows, a power of 2, one after the other."""
+    table = np.empty(ROW_WIDTH * size, np.int64)
+    table[WORD::ROW_WIDTH] = FREE
     return table
 
 
@@ -123,7 +123,7 @@ def count_words(text: Bytes, ends: Positions, folded: Bytes) -> tuple[Any, ...]:
             break
         more = np.empty(len(hashes), np.int64)
         starts, hashes = np.append(starts, more), np.append(hashes, more)
-        larger = free_table(2 * len(table))
+        larger = free_table(2 * len(table) // ROW_WIDTH)
         kernel.move(table, larger)
         table = larger
     _, _, words, entries, _ = state

@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.curves.runs import COSTS, CurvePlan, refit_at
+from truerisk.learners.scoring import Metadata
 
 plans = st.builds(
     lambda counts, share, seed: CurvePlan(
@@ -111,6 +112,8 @@ def _shared(model, estimate=None, sizes=(6, 12, 24)):
         "sizes": sizes,
         "estimate": estimate,
         "measure": "error_rate",
+        "scorer": None,
+        "metadata": (Metadata(),),
         "pos_label": 1,
     }
 

@@ -176,12 +176,24 @@ def test_each_learner_has_a_folder_of_its_own(tmp_path):
     ("given", "said"),
     [
         ({"models": {"one": GaussianNB()}}, "`models` must be two or more"),
-        ({"measure": "roc_auc"}, "must be made of counts of calls"),
+        ({"models": ["tree"]}, "`models` must be two or more"),
+        ({"measure": "f1", "measures": ["accuracy"]}, "`measure` must be one of accuracy; got"),
+        ({"measure": "f1", "scoring": ["accuracy"]}, "`measure` must be one of accuracy; got"),
         ({"measure": "f1_macro"}, "`measure` must be one of accuracy"),
         ({"replicates": 10}, "`replicates` must lie in"),
         ({"method": "bootstrap"}, "bootstrap adds them up"),
+        ({"method": "stratified_bootstrap"}, "stratified_bootstrap adds them up"),
     ],
-    ids=["one model", "scores", "averages of two classes", "replicates", "bootstrap"],
+    ids=[
+        "one model",
+        "a list of one",
+        "measures",
+        "scoring",
+        "averages of two classes",
+        "replicates",
+        "bootstrap",
+        "by class",
+    ],
 )
 def test_what_leaves_nothing_to_choose_is_refused(given, said):
     settings = {"models": MODELS, "X": X, "y": Y, **FEW, **given}

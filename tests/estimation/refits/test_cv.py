@@ -40,8 +40,8 @@ GROUPED = Examples.of(X, Y, GROUPS)
 @pytest.mark.parametrize(
     ("cv", "method", "interval"),
     [
-        (StratifiedKFold(5), "cross_validation", "pooled_binomial"),
-        (KFold(5, shuffle=True), "cross_validation", "pooled_binomial"),
+        (StratifiedKFold(5), "cross_validation", "one_repetition"),
+        (KFold(5, shuffle=True), "cross_validation", "one_repetition"),
         (RepeatedKFold(n_splits=5, n_repeats=3), "cross_validation", "variance_components"),
         (RepeatedStratifiedKFold(n_splits=4, n_repeats=2), "cross_validation",
          "variance_components"),
@@ -51,7 +51,7 @@ GROUPED = Examples.of(X, Y, GROUPS)
         (ShuffleSplit(1), "holdout", "clopper_pearson"),
         (TimeSeriesSplit(4), "time_ordered", "pooled_binomial"),
         (TimeSeriesSplit(3, gap=2, max_train_size=12), "time_ordered", "pooled_binomial"),
-        (PredefinedSplit(np.arange(N) % 5), "cross_validation", "pooled_binomial"),
+        (PredefinedSplit(np.arange(N) % 5), "cross_validation", "one_repetition"),
         (PredefinedSplit(np.arange(N) % 5 - 1), "given_folds", "pooled_binomial"),
         ([(range(30, 60), range(20)), (range(40), range(50, 60)), (range(30), range(30, 55))],
          "given_divisions", "whole_range"),

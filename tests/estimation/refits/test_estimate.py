@@ -230,9 +230,10 @@ def test_forward_in_time_nothing_is_judged_by_what_came_after():
     assert found.n == 50
 
 
-def test_the_bootstrap_done_by_hand():
-    found = estimate(BAYES, X, TWO, method="bootstrap", repeats=20, random_state=1)
-    plan = plan_of("bootstrap", TWO, repeats=20)
+@pytest.mark.parametrize("method", ["bootstrap", "stratified_bootstrap"])
+def test_the_bootstrap_done_by_hand(method):
+    found = estimate(BAYES, X, TWO, method=method, repeats=20, random_state=1)
+    plan = plan_of(method, TWO, repeats=20)
     losses, optimism = np.full((20, N), np.nan), []
     for at in range(20):
         drawn, _ = plan.train_and_test(at)
@@ -275,6 +276,7 @@ METHODS_OF_MANY_REFITS = {
     "five_by_two": {},
     "time_ordered": {"folds": 4},
     "bootstrap": {"repeats": 10},
+    "stratified_bootstrap": {"repeats": 10},
     "nested_cross_validation": {"folds": 4, "repeats": 2},
 }
 
@@ -440,12 +442,34 @@ def test_the_baseline_is_the_commonest_class_on_the_same_folds():
     assert found.baseline["error_rate"].value == pytest.approx(1 / 3)
 
 
-def test_one_repetition_says_that_agreement_was_not_seen():
+def test_one_repetition_holds_independent_examples_and_the_spread_of_its_folds():
     found = estimate(TREE, X, TWO, **FEW | {"repeats": 1})
-    wrong = int((found.called != TWO).sum())
-    exact = tr.binomial_interval(wrong, N)
+    error = found["error_rate"]
+    exact = tr.binomial_interval(int((found.called != TWO).sum()), N)
+    folds = tr.summarise(error.replicates, measure="error_rate")
+    low, high = (min(exact.low, folds.interval.low), max(exact.high, folds.interval.high))
+    assert ends(error) == pytest.approx((low, high))
+    assert (error.interval.method, error.target) == ("one_repetition", "this model")
+    several = estimate(TREE, X, THREE, **FEW | {"repeats": 1})
+    for label, each in several.by_class.items():
+        recall = each["recall"]
+        of_class = [
+            np.mean(several.called[0, there] == several.labels.index(label))
+            for fold in range(FEW["folds"])
+            if (there := (several.judged_by[0] == fold) & (THREE.astype(str) == label)).any()
+        ]
+        assert len(of_class) == FEW["folds"]
+        spread = tr.summarise(of_class, measure="recall").interval
+        if spread is not None:
+            assert recall.interval.method == "one_repetition"
+            assert recall.interval.low <= spread.low + 1e-12
+            assert recall.interval.high >= spread.high - 1e-12
+
+
+def test_agreement_of_one_repetition_takes_examples_as_independent():
+    found = estimate(TREE, X, TWO, **FEW | {"repeats": 1}, interval="agreement")
+    exact = tr.binomial_interval(int((found.called != TWO).sum()), N)
     assert ends(found["error_rate"]) == pytest.approx((exact.low, exact.high))
-    assert found["error_rate"].interval.method == "pooled_binomial"
 
 
 def test_four_examples_are_enough_for_two_folds():

@@ -28,6 +28,7 @@ def plan_of(name, examples=EXAMPLES, **design):
         ("leave_one_out", {}, 60),
         ("time_ordered", {"folds": 4}, 4),
         ("bootstrap", {}, 200),
+        ("stratified_bootstrap", {}, 200),
         ("nested_cross_validation", {"folds": 4, "repeats": 3}, 30),
         ("training_error", {}, 1),
     ],

@@ -215,6 +215,26 @@ def test_a_bootstrap_sample_has_n_examples_drawn_with_replacement():
     assert not np.array_equal(train, plan.train_and_test(4)[0])
 
 
+@settings(max_examples=50)
+@given(y=st.lists(st.integers(0, 3), min_size=1, max_size=40), seed=st.integers(0, 1000))
+def test_a_stratified_bootstrap_sample_has_as_many_of_each_class(y, seed):
+    codes = np.unique(y, return_inverse=True)[1]
+    plan = Draws(len(y), 3, seed, codes)
+    for at in range(3):
+        train, test = plan.train_and_test(at)
+        assert np.array_equal(np.bincount(codes[train]), np.bincount(codes))
+        assert test.tolist() == list(range(len(y)))
+
+
+def test_within_its_class_each_example_is_drawn_as_often_as_another():
+    codes = np.array([0, 1, 1, 0, 1, 0, 0, 1])  # four of each: every example once on average
+    plan = Draws(8, 2000, 3, codes)
+    drawn = np.bincount(np.concatenate([plan.train_and_test(at)[0] for at in range(2000)]))
+    assert drawn / 2000 == pytest.approx(1.0, abs=0.08)  # standard error .019
+    rare = Draws(3, 5, 1, np.array([0, 1, 0]))
+    assert all(1 in rare.train_and_test(at)[0] for at in range(5))  # the only one of its class
+
+
 def test_the_training_set_judges_itself():
     train, test = TrainingSet(4).train_and_test(0)
     assert train.tolist() == test.tolist() == [0, 1, 2, 3]

@@ -60,6 +60,22 @@ def test_the_correction_of_a_winner_by_hand():
     assert brier.value == pytest.approx(0.25)
 
 
+def test_the_interval_of_a_winner_holds_those_before_and_after_the_correction():
+    # Winner .80 ± 2.776445 · √.0002 · √(1/5 + 1/4) = .80 ± .026340; its luck is (.01 + .01)/5.
+    winner, rival = [0.80, 0.82, 0.78, 0.80, 0.80], [0.79, 0.83, 0.77, 0.81, 0.79]
+    results = {"params": [{}, {}], "rank_test_score": np.array([1, 2])}
+    results |= {f"split{at}_test_score": [winner[at], rival[at]] for at in range(5)}
+    summary = tr.summarise(results, measure="accuracy")
+    assert summary.value == pytest.approx(0.796)
+    ends = (summary.interval.low, summary.interval.high)
+    assert ends == pytest.approx((0.769660, 0.826340), abs=1e-6)
+    losses = results | {f"split{at}_test_score": [-winner[at], -rival[at]] for at in range(5)}
+    losses["rank_test_score"] = np.array([1, 2])
+    brier = tr.summarise(losses, measure="neg_brier_score").interval
+    # The best in each division: .79, .82, .77, .80, .79: (.01 + .01 + .01)/5 is added.
+    assert (brier.low, brier.high) == pytest.approx((0.773660, 0.832340), abs=1e-6)
+
+
 @pytest.mark.parametrize(
     "search",
     [

@@ -15,6 +15,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
+from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.results import has_code
@@ -234,3 +235,19 @@ def test_errors_on_positive_and_on_negative_examples_have_their_names():
     assert left.loo_plus == np.sum(y[wrong] == 1)
     assert left.loo_minus == np.sum(y[wrong] == 0)
     assert left.loo_plus != left.loo_minus
+
+
+@pytest.mark.parametrize("measure", ["error_rate", "recall"])
+def test_the_interval_holds_that_of_the_folds_too(measure):
+    """With nothing to learn, leave-one-out of balanced classes is too high, and folds are not."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    left = leave_one_out(LinearSVM(), X, y, pos_label=1, measures=(measure,))
+    folds = estimate(LinearSVM(), X, y, pos_label=1, measures=(measure,), random_state=0)
+    ends, inner = left[measure].interval, folds[measure].interval
+    assert left[measure].value != folds[measure].value
+    assert ends.low <= min(inner.low, left[measure].value)
+    assert ends.high >= max(inner.high, left[measure].value)
+    assert inner.low in (ends.low, pytest.approx(ends.low)) or inner.high == pytest.approx(
+        ends.high
+    )

@@ -68,6 +68,34 @@ def test_a_machine_that_always_says_the_same_is_taken_as_it_is():
     assert worst_slack(pair(0.0, [-1.0, -1.0])).tolist() == [2.0, 0.0]
 
 
+@pytest.mark.parametrize("rho", [1.0, 2.0])
+def test_a_search_counts_between_rho_and_the_span(rho):
+    X, y = load_breast_cancer(return_X_y=True)
+    (dual,) = duals_of(SVC(gamma=0.01).fit(scale(X), y), scale(X), y)
+    plain, span = flags_of(dual, rho), flags_of(dual, rho, "span")
+    before = plain
+    for depth in (1, 2, 5, 20):
+        flags = flags_of(dual, rho, "search", depth)
+        assert (flags <= before).all()
+        assert (flags >= (span & plain)).all()
+        before = flags
+    assert before.sum() < plain.sum()
+
+
+def test_a_depth_belongs_to_a_search():
+    X, y = load_breast_cancer(return_X_y=True)
+    svm = SVC(gamma=0.01).fit(scale(X), y)
+    found = xi_alpha(svm, scale(X), y, refine="search", depth=3)
+    assert found.settings["depth"] == 3
+    assert xi_alpha(svm, scale(X), y, refine="search").settings["depth"] == 10
+    assert found["error_rate"].value < found.at_rho[1.0]["error_rate"].value
+    assert "refined by a search of depth 3" in found.notes[0]
+    with pytest.raises(InputError, match="`depth` must be left out unless refine='search'"):
+        xi_alpha(svm, scale(X), y, depth=3)
+    with pytest.raises(InputError, match="`depth` must"):
+        xi_alpha(svm, scale(X), y, refine="search", depth=0)
+
+
 def test_the_span_only_decides_what_is_in_doubt():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -7,6 +8,7 @@ from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.arrow import plain_columns
+from truerisk.inputs.records.columns import Column
 from truerisk.inputs.records.encoding import MISSING, LabelEncoder, encode
 from truerisk.inputs.records.places import Places
 from truerisk.inputs.records.rows import Selection
@@ -142,3 +144,22 @@ def test_labels_of_every_type_are_spelt_as_the_options_say(kind):
     values = pa.array([True, False]).cast(kind) if kind != pa.string() else pa.array(["1", "0.0"])
     encode([LabelEncoder("y", book, options, may_be_empty=False)], [column(values)], PLACES)
     assert book.texts == (("1", "0") if kind == pa.bool_() else ("yes", "0"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "batches"),
+    [
+        (np.int8, [[0, 1, 1], [1, 0, 0], [0, 2, 0], [-128, 127, 1]]),
+        (np.uint8, [[255, 254], [254, 255], [0, 255]]),
+        (np.uint64, [[2**64 - 1, 2**64 - 2], [2**64 - 2, 2**64 - 1], [2**64 - 9, 3]]),
+        (np.int64, [[-(2**63), -(2**63) + 1], [-(2**63) + 1, -(2**63)], [2**63 - 1, 0]]),
+        (">i4", [[7, 8], [8, 7], [7, 9]]),
+    ],
+)
+def test_integers_of_later_batches_are_those_of_the_first_or_new(kind, batches):
+    book = LabelBook()
+    encoder = LabelEncoder("y", book, ReadingOptions(), may_be_empty=False)
+    for batch in batches:
+        values = np.array(batch, dtype=kind)
+        (codes,) = encode([encoder], [Column(values, str(values.dtype))], PLACES)
+        assert [book.texts[code] for code in codes] == [str(value) for value in batch]

@@ -58,6 +58,8 @@ def bucket(monkeypatch):
     client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1")
     client.create_bucket(Bucket="runs")
     client.put_object(Bucket="runs", Key="a/p.csv", Body=CSV.encode())
+    for key in ("b/one.csv", "b/deep/two.csv", "b/_SUCCESS", "b/.hidden.csv", "b/notes.md"):
+        client.put_object(Bucket="runs", Key=key, Body=CSV.encode())
     yield (
         lambda key: f"s3://runs/{key}?endpoint_override={host}:{port}&scheme=http&region=us-east-1"
     )
@@ -71,6 +73,37 @@ def test_a_file_is_read_from_s3(bucket):
     assert evaluation.source["files"][0].path == "s3://runs/a/p.csv"
     with pytest.raises(InputError, match=r"s3://runs/a/q\.csv: there is no such file"):
         tr.evaluate_files(bucket("a/q.csv"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("key", ["b", "b/"])
+def test_a_folder_is_read_from_s3_as_one_on_this_disk_is(bucket, key, tmp_path):
+    remote = tr.evaluate_files(bucket(key))
+    (tmp_path / "deep").mkdir()
+    for name in ("one.csv", "deep/two.csv", "_SUCCESS", ".hidden.csv", "notes.md"):
+        (tmp_path / name).write_text(CSV, encoding="utf-8")
+    for local in (tr.evaluate_files(tmp_path), tr.evaluate_files(f"file://{tmp_path}")):
+        assert remote.n == local.n == 8
+        assert {**remote.estimates} == {**local.estimates}
+        expected = [one.path.replace(f"{tmp_path}", "s3://runs/b") for one in local.source["files"]]
+        assert [one.path for one in remote.source["files"]] == expected
+    (note,) = (one for one in remote.notes if "left out" in one)
+    assert note == "s3://runs/b: 1 files that hold no predictions left out."
+    with pytest.raises(InputError, match=r"s3://runs/c: there is no such file"):
+        tr.evaluate_files(bucket("c"))
+
+
+def test_a_folder_of_any_other_store_is_read_by_fsspec():
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    for key in ("b/one.csv", "b/deep/two.csv", "b/_SUCCESS"):
+        memory.pipe(f"/{key}", CSV.encode())
+    evaluation = tr.evaluate_files("memory://b")
+    assert evaluation.n == 8
+    assert [one.path for one in evaluation.source["files"]] == [
+        "memory://b/deep/two.csv",
+        "memory://b/one.csv",
+    ]
+    assert tr.evaluate_files("memory://b/one.csv").n == 4
 
 
 def test_a_scheme_without_its_package_names_it():

@@ -27,6 +27,8 @@ def test_it_says_which_estimate_it_is_and_how_many_are_at_risk(problem):
     assert chapter.verdict[0].startswith(f"{len(found.at_risk[0])} of 45 training examples are at")
     refined = xi_alpha_chapter(_found(problem, 2, refine="span"))
     assert refined.subtitle.startswith("ξα-estimate, ρ = 1, refined by the span, no refit")
+    searched = xi_alpha_chapter(_found(problem, 2, refine="search", depth=3))
+    assert "ρ = 1, refined by a search of depth 3, no refit" in searched.subtitle
 
 
 def test_every_rho_has_a_column(problem):

@@ -3,6 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.estimation.svm.without_resampling import SideBySide
@@ -212,7 +214,7 @@ def test_weights_of_scores_alone_are_seen():
     ("refits", "design", "target"),
     [
         ({"repeats": 5}, "5 × 10 folds", "this model"),
-        ({"repeats": 1, "name": "pooled_binomial"}, "10 folds", "this model"),
+        ({"repeats": 1, "name": "one_repetition"}, "10 folds", "this model"),
         ({"repeats": 5, "name": "corrected_t"}, "5 × 10 folds", LEARNER),
         ({"method": "holdout", "name": "clopper_pearson"}, "a third held out", "this model"),
         (
@@ -256,3 +258,47 @@ def test_what_was_held_out_is_told_apart_from_what_was_estimated():
     shares = {use.of: use.measured for use in uses_of(found) if use.interval.method == EXACT}
     assert "recall" not in shares
     assert shares["held out: recall"] == coverage_of(EXACT, "recall")
+
+
+def test_random_divisions_and_scorers_are_quoted_by_their_design():
+    X = SCORE[:, np.newaxis]
+    divisions = ShuffleSplit(10, test_size=0.1, random_state=0)
+    measures = {"accuracy": "accuracy", "mine": _half_brier}
+    found = tr.estimate("naive_bayes", X, TRUTH, cv=divisions, scoring=measures, random_state=1)
+    uses = {use.of: use.measured for use in uses_of(found)}
+    design = "10 random divisions, a tenth tested"
+    for of, measure in (("accuracy", "error_rate"), ("mine", "scorer")):
+        expected = coverage_of("corrected_t", measure, design=design, target=LEARNER)
+        assert uses[of] == expected
+        assert expected is not None
+    third = tr.estimate(
+        "naive_bayes", X, TRUTH, method="subsampling", measures=["f1"], random_state=1
+    )
+    [use] = uses_of(third)
+    assert use.measured.design == "15 random divisions, a third tested"
+    other = tr.estimate(
+        "naive_bayes", X, TRUTH, method="subsampling", repeats=4, measures=["f1"], random_state=1
+    )
+    [use] = uses_of(other)
+    assert use.measured is None
+
+
+def _half_brier(model, X, y):
+    return float(np.mean((model.predict_proba(X)[:, 1] - y) ** 2)) / 2
+
+
+def test_values_and_the_winner_of_a_search_are_quoted_by_their_design():
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]}, cv=5)
+    summary = tr.summarise(search.fit(SCORE[:, np.newaxis], TRUTH))
+    assert summary.design == "5 folds"
+    [use] = uses_of(summary)
+    assert use.measured == coverage_of(
+        "corrected_t of a winner", "accuracy", design="5 folds", target=LEARNER
+    )
+    assert use.measured is not None
+    values = [0.1, 0.12, 0.2, 0.15, 0.11, 0.13, 0.12, 0.1, 0.2, 0.14]
+    ten = tr.summarise(values, measure="error_rate")
+    assert next(iter(uses_of(ten))).measured.design == "10 folds"
+    half = tr.summarise(values, measure="error_rate", test_train_ratio=1.0)
+    assert half.design == "10 random divisions, half tested"
+    assert next(iter(uses_of(half))).measured is None

@@ -46,7 +46,7 @@ def test_a_run_continues_from_its_folder(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(trained, "errors_of", lambda *_, **__: calls.append(1) or 3)
     X, y = np.zeros((20_000, 1)), np.zeros(20_000, np.intp)
-    monkeypatch.setattr(trained, "_table", lambda *_: (X, y))
+    monkeypatch.setattr(trained, "table_of", lambda *_: (X, y))
     settings = JiangSettings(data=tmp_path, partitions=2, resume=tmp_path / "run")
     first = trained.reproduce(settings)
     assert len(calls) == 2 * 16 * 6

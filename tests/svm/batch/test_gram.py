@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from truerisk.svm.batch import gram as batch_gram
-from truerisk.svm.batch.gram import Tableau, gram_decisions
+from truerisk.svm.batch.gram import Nearby, Tableau, gram_decisions
 from truerisk.svm.gram.dual import solve_gram
 
 
@@ -229,7 +229,7 @@ def test_the_tableau_of_two_points_by_hand():
     # Seen from the first, free one of two unit vectors at right angles: the other is √2 away, and
     # each unit of it takes one from the first.  With nobody else, z₁ = 0 and b = y₁ = −1, so that
     # the gradient of the other is 1 − (−1).
-    tableau = Tableau.of(np.eye(2), np.array([-1.0, 1.0]), np.array([0]))
+    tableau = Tableau(np.eye(2), np.array([-1.0, 1.0]), np.array([0]))
     np.testing.assert_allclose(tableau.values, [[0.0, -1.0], [-1.0, 2.0]], atol=1e-11)
     np.testing.assert_allclose(tableau.own, [0.0, 2.0], atol=1e-11)
     assert tableau.base.tolist() == [True, False]
@@ -241,7 +241,7 @@ def test_the_tableau_gives_z_of_its_base_and_the_gradients_of_the_others(seed, s
     gram, y = wide_problem(seed)
     rng = np.random.default_rng(seed)
     base = np.sort(rng.choice(12, size, replace=False))
-    tableau = Tableau.of(gram, y, base)
+    tableau = Tableau(gram, y, base)
     others = np.setdiff1d(np.arange(12), base)
     given_z = rng.standard_normal(len(others))
     given_values = np.zeros(12)
@@ -254,3 +254,59 @@ def test_the_tableau_gives_z_of_its_base_and_the_gradients_of_the_others(seed, s
     bias = gradient[base].mean()
     np.testing.assert_allclose(gradient[base], bias, atol=1e-8)
     np.testing.assert_allclose(got[others], gradient[others] - bias, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_are_added_as_they_are_needed_are_those_of_the_whole_tableau(seed):
+    gram, y = wide_problem(seed)
+    whole, part = Tableau(gram, y, np.arange(1, 6)), Tableau(gram, y, np.arange(1, 6), whole=False)
+    assert (part.place < 0).all()
+    part.add(np.array([2, 9]))
+    part.add(np.array([9, 0, 5]))
+    for i in (0, 2, 5, 9):
+        np.testing.assert_allclose(part.values[part.place[i]], whole.values[i], atol=1e-12)
+    assert set(np.flatnonzero(part.place >= 0)) == {0, 2, 5, 9}
+    given_values = np.where(whole.base, 0.0, np.random.default_rng(seed).standard_normal((3, 12)))
+    np.testing.assert_allclose(
+        part.effect_of(given_values), whole.effect_of(given_values), atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("kind", ["RBF", "cubic"])
+def test_those_near_a_solution_are_the_optima_without_some_examples(kind, cost):
+    X, y = data(9, n=90, d=4)
+    gram, bounds = kernel(X, kind), np.full((30, 90), cost)
+    bounds[np.arange(90) % 30 == np.arange(30)[:, None]] = 0.0
+    bounds[3, 40:50] *= 2.0
+    near = Nearby(gram, solve_gram(gram, y, np.full(90, cost)))
+    found, solved = near.decisions(bounds)
+    stable = np.array([solve_gram(gram, y, upper).stable for upper in bounds])
+    assert not solved[~stable].any()
+    assert solved[stable].mean() > 0.6  # in the others examples depend on each other
+    expected = one_by_one(gram, y, np.arange(90), bounds)
+    np.testing.assert_allclose(found[solved], expected[solved], atol=1e-7)
+
+
+def test_a_bias_that_nobody_pins_down_is_not_called_solved():
+    gram, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, 1.0])
+    near = Nearby(gram, solve_gram(gram, y, np.ones(2)))
+    _, solved = near.decisions(np.array([[0.25, 0.25], [1.0, 1.0]]))
+    assert solved.tolist() == [False, True]
+
+
+def test_what_the_ridge_leaves_over_is_made_up_for(monkeypatch):
+    # Kernel values in the thousands: the ridge alone moves margins by more than the tolerance.
+    X, y = data(10, n=80, d=8)
+    gram = 3000.0 * kernel(X, "RBF")
+    calls = []
+
+    def counted(*arguments, **settings):
+        calls.append(1)
+        return solve_gram(*arguments, **settings)
+
+    monkeypatch.setattr(batch_gram, "solve_gram", counted)
+    bounds = perturbed(4.0, 100, 80)
+    found = gram_decisions(gram, y, np.arange(80), bounds)
+    assert len(calls) <= 5
+    np.testing.assert_allclose(found, one_by_one(gram, y, np.arange(80), bounds), atol=1e-7)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.svm import SVC
 
-from truerisk.svm.rows import dual
 from truerisk.svm.rows.dual import (
     Neighbourhood,
     clearly_free,
@@ -370,12 +369,11 @@ def test_with_one_free_example_there_is_no_step():
 
 
 @pytest.mark.parametrize("block", [1, 4, 100])
-def test_mixing_keeps_blocks_together_and_loses_nobody(monkeypatch, block):
-    monkeypatch.setattr(dual, "BLOCK", block)
+def test_mixing_keeps_blocks_together_and_loses_nobody(block):
     which = 3 * np.arange(50)
-    order = mixed(which)
+    order = mixed(which, block=block)
     np.testing.assert_array_equal(np.sort(order), which)
-    np.testing.assert_array_equal(order, mixed(which))
+    np.testing.assert_array_equal(order, mixed(which, block=block))
     if block == 1:
         assert np.any(order != which)
     follows = np.flatnonzero(which[order // 3] % (3 * block))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from truerisk.svm.rows.matrix import as_rows, inner_products
+from truerisk.svm.rows.matrix import as_rows, inner_products, products_of
 
 entries = st.sampled_from([0.0, 0.0, 1.0, -2.0, 0.5, 3.0])
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 11))
@@ -64,3 +64,17 @@ def test_inner_products_are_those_of_the_matrix(first, workers):
     X = np.random.default_rng(0).standard_normal((8, 5)) * (np.arange(5) % 2)
     products = inner_products(as_rows(X), first, workers=workers)
     np.testing.assert_allclose(products, (X @ X.T)[first:], atol=1e-12)
+
+
+@given(matrices)
+def test_all_products_are_those_of_the_dense_matrix(matrix):
+    found = products_of(sparse.csc_array(matrix))
+    np.testing.assert_allclose(found, matrix @ matrix.T, atol=1e-12)
+
+
+def test_common_and_rare_columns_add_up_by_hand():
+    # The first column has entries in both rows, the second in none, the third in one.
+    matrix = sparse.csr_matrix([[1.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
+    assert products_of(matrix).tolist() == [[5.0, 3.0], [3.0, 9.0]]
+    many = sparse.csr_matrix(np.vstack([np.eye(1, 40, k) for k in range(40)]))  # each one rare
+    assert np.array_equal(products_of(many), np.eye(40))

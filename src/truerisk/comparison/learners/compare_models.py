@@ -272,7 +272,7 @@ def compare_models(
             **of_weights,
         )
         comparisons = [comparison]
-        _refuse(_given(cv=cv, scoring=scoring, params=params, sample_weight=sample_weight), method)
+        _refuse(_given(cv=cv, params=params, sample_weight=sample_weight), method)
     else:
         _refuse(of_weights, method)
         test = PAIRED_TESTS[method]

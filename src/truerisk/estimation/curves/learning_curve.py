@@ -27,12 +27,18 @@ from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, refit_at
 from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import Folds, HeldOut, Plan, repeated_folds
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import positive_of_two
 from truerisk.learners.divisions import is_number_of_folds
-from truerisk.learners.named_models import as_learner
-from truerisk.measures.averages import AVERAGES
+from truerisk.learners.named_models import as_learner, models_by_name
+from truerisk.learners.scoring import (
+    is_of_counts,
+    metadata_of,
+    range_of,
+    single_scoring,
+    without_address,
+)
+from truerisk.measures.registry import measure_of
 
 SIZES = 8
 MIN_SIZES = 5  # of those chosen here
@@ -40,13 +46,11 @@ SMALLEST_SIZE = 10
 
 
 def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
-    """Give each learner its name: that in the mapping, its own, or that of its class."""
-    named = models
-    if not isinstance(models, Mapping):
-        named = {models if isinstance(models, str) else type(models).__name__: models}
+    """Give each learner its name, ready to be trained."""
+    named = models_by_name(models)
     if not named:
         raise InputError("`models` must hold at least one model; got none.")
-    return {str(name): as_learner(one, X, examples=examples) for name, one in named.items()}
+    return {name: as_learner(one, X, examples=examples) for name, one in named.items()}
 
 
 def sized(X: Any) -> Any:
@@ -89,10 +93,12 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
             f"`pos_label` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
             f"got {shown(asked)}."
         )
-    entry, is_average = base_measure(measure), measure.rpartition("_")[2] in AVERAGES
-    if not all(map(math.isfinite, entry.measure_range)):  # costs too, which nobody told us
+    entry, average = measure_of(measure)
+    unbounded = not all(map(math.isfinite, range_of(measure)))  # costs too, which are not given
+    if is_of_counts(measure) and unbounded:
         raise InputError(f"`measure` must have a bounded range; got {measure!r}, which has none.")
-    if entry.needs != "binary counts" or is_average:
+    has_positive = entry is not None and entry.needs in {"binary counts", "ranking"}
+    if not has_positive or average or (not is_of_counts(measure) and len(names) > 2):
         return len(names) - 1 if asked is None else names.index(str(asked))
     if len(names) > 2:
         raise InputError(
@@ -102,10 +108,15 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
     return names.index(positive_of_two(names, None if asked is None else str(asked)))
 
 
-def check_svms(models: Mapping[str, Any], labels: NDArray[Any]) -> None:
-    """Refuse ξα where no model or no problem has it."""
+def check_svms(models: Mapping[str, Any], labels: NDArray[Any], measure: str) -> None:
+    """Refuse ξα where no model, no problem or no measure has it."""
     from truerisk.svm.dual_of import is_readable
 
+    if not is_of_counts(measure):
+        raise InputError(
+            f"`estimate` 'xi_alpha' must be of a measure of counts; got {measure}. Take "
+            "'cross_validation'."
+        )
     if len(labels) > 2:
         raise InputError(
             f"`estimate` 'xi_alpha' must have two classes; got {len(labels)}. Take "
@@ -184,7 +195,8 @@ def learning_curve(
     y: ArrayLike,
     *,
     sizes: Sequence[int] | None = None,
-    measure: str = "error_rate",
+    measure: str | None = None,
+    scoring: Any = None,
     cv: Any = None,
     repeats: int | None = None,
     test_size: float | None = None,
@@ -192,6 +204,8 @@ def learning_curve(
     estimate: str | None = "cross_validation",
     pos_label: Any = None,
     groups: ArrayLike | None = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
     resume: Path | str | None = None,
@@ -213,15 +227,19 @@ def learning_curve(
     Parameters
     ----------
     models
-        A classifier, the name of one ("svm", "tree", …), or a mapping of names to either.  They are
-        cloned.
+        A classifier, the name of one ("svm", "tree", …), a list of these, or a mapping of names to
+        them.  They are cloned.
     X, y
         Examples (dense, sparse, or a frame) and their labels.
     sizes
         Training sizes; eight on a log scale unless given, from two examples of every class to all
         that are not held out.
     measure
-        What is measured: any measure of counts, as "error_rate", "f1", "f1_macro".
+        What is measured: error_rate unless given; a measure of labels ("f1", "f1_macro") or of
+        scores ("roc_auc", "log_loss").
+    scoring
+        As for `tr.estimate`, instead of `measure`: one name or scorer.  Of a scorer more is better,
+        and no law is fitted.
     cv
         The divisions, instead of random ones: a number of folds, a splitter of scikit-learn or a
         list of (train, test) positions; folds, or divisions of one size that leave nothing out.
@@ -238,6 +256,8 @@ def learning_curve(
         The positive label, for measures that have one.
     groups
         Which examples belong together: they are held out together.
+    sample_weight, params
+        As for `tr.estimate`: they reach `fit`; held-out examples count once.
     random_state
         A seed; drawn, and told in the result, when not given.
     n_jobs
@@ -267,6 +287,7 @@ def learning_curve(
         check_whole_number(repeats, "repeats", low=2, high=100_000)
     if estimate is not None:
         check_choice(estimate, ESTIMATES, "estimate")
+    measure, scorer = single_scoring(measure, scoring, "error_rate")
     labels, codes = coded(y)
     units = units_of(groups)
     check_same_length(X=sized(X), y=codes, groups=units)
@@ -287,7 +308,11 @@ def learning_curve(
     tried = sizes_of(plan, repeats, sizes)
     named = named_models(models, X, tried[-1])
     if estimate == "xi_alpha":
-        check_svms(named, labels)
+        check_svms(named, labels, measure)
+    scorers = {} if scorer is None else {measure: scorer}
+    metadata = tuple(
+        metadata_of(one, scorers, params, sample_weight, len(codes)) for one in named.values()
+    )
     design = Design(
         measure=measure,
         pos_label=at,
@@ -308,6 +333,8 @@ def learning_curve(
         "sizes": tried,
         "estimate": estimate,
         "measure": measure,
+        "scorer": scorer,
+        "metadata": metadata,
         "pos_label": at,
     }
     # Sizes take turns: the time left can be foreseen, and a slow first call affects one size only.
@@ -317,7 +344,8 @@ def learning_curve(
         for size in range(len(tried))
         for model in range(len(named))
     ]
-    refits = Refits(tuple(named), design, len(labels))
+    weighs = any(one.weighs for one in metadata)
+    refits = Refits(tuple(named), design, len(labels), weighs=weighs)
     with _checkpoint(resume, random_state, shared, design) as checkpoint:
         results = run_each(
             refit_at, shared, items, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
@@ -365,7 +393,10 @@ def _checkpoint(
     facts = {
         "kind": "learning curve",
         "version": version("truerisk"),
-        "data": fingerprint(shared["X"], shared["y"]),
+        "data": fingerprint(
+            shared["X"], shared["y"], *(array for one in shared["metadata"] for array in one.arrays)
+        ),
+        "scorer": without_address(shared["scorer"]),
         "groups": fingerprint(shared["plan"].groups),
         "divisions": fingerprint(*(shared["plan"].division(at)[1] for at in range(design.repeats))),
         "models": [repr(model) for model in shared["models"]],

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from truerisk.aliases import Array
-from truerisk.estimation.refits.interval_rules import summarise
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.estimation.refits.interval_rules import mean_of_refits
 from truerisk.evaluation.evaluate import evaluate_counts
+from truerisk.learners.scoring import is_of_counts, range_of
 from truerisk.measures.averages import value_of_tables
+from truerisk.measures.registry import base_measure
 from truerisk.results import Finding, Interval
 
 Counts = NDArray[np.int64]
@@ -18,7 +19,6 @@ Counts = NDArray[np.int64]
 
 def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
     """Apply a measure of counts to many confusion tables, rows truth, on the last two axes."""
-    base_measure(measure)  # refuses what is not made of counts
     values = value_of_tables(measure, confusions.astype(np.float64), pos_label)
     return np.full(confusions.shape[:-2], np.nan) if values is None else values
 
@@ -31,17 +31,21 @@ def mean_interval(
     Where all repeats have one value their variance says nothing; then the interval is that of the
     hold-out of a single repeat, which is wider than needed.  An undefined mean may be anything.
     """
-    entry = base_measure(measure)
+    whole = Interval(*range_of(measure), level, "whole_range")
     if np.isnan(values).any():
         missing = int(np.isnan(values).sum())
         note = f"undefined in {missing} of {len(values)} repeats, and so is the mean"
         undefined = Finding(note, code="undefined_in_repeats")
-        return Interval(*entry.measure_range, level, "whole_range"), (undefined,)
-    found = summarise(values.tolist(), measure=entry.name, test_train_ratio=ratio, level=level)
-    if found.interval is not None:
-        return found.interval, ()
+        return whole, (undefined,)
+    mean = mean_of_refits(tuple(values.tolist()), measure, ratio, level)
+    if mean.interval is not None:
+        return mean.interval, ()
+    note = "all repeats have one value, and nothing says how far it may be off"
+    no_spread = Finding(note, code="no_spread")
+    if not is_of_counts(measure):
+        return whole, (no_spread,)
     labels = [str(at) for at in range(confusions.shape[-1])]
-    beta = entry.parameters.get("beta")
+    beta = base_measure(measure).parameters.get("beta")
     single = evaluate_counts(
         confusions[0],
         labels=labels,
@@ -52,10 +56,7 @@ def mean_interval(
         random_state=0,
     ).get(measure)
     if single is None or single.interval is None:
-        note = "all repeats have one value, and nothing says how far it may be off"
-        return Interval(*entry.measure_range, level, "whole_range"), (
-            Finding(note, code="no_spread"),
-        )
+        return whole, (no_spread,)
     note = "all repeats have one value: the interval is that of the hold-out of one of them"
     return single.interval, (Finding(note, code="interval_of_one_holdout"),)
 

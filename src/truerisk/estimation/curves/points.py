@@ -31,7 +31,9 @@ from truerisk.estimation.curves.results import (
     crossings_of,
 )
 from truerisk.estimation.curves.runs import COSTS
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.estimation.refits.estimate import weights_in_training
+from truerisk.learners.scoring import is_of_counts, range_of
+from truerisk.measures.registry import measure_of
 from truerisk.results import Finding, Interval
 
 REPLICATES = 1000
@@ -69,14 +71,14 @@ class Design:
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Which side of the measure is the better one."""
-        return base_measure(self.measure).higher_is_better
+        """Which side of the measure is the better one; of a scorer the upper."""
+        entry, _ = measure_of(self.measure)
+        return True if entry is None else entry.higher_is_better
 
     @property
     def is_loss(self) -> bool:
         """Whether 0 or 1 is the best value: only then there is a law to fit."""
-        entry = base_measure(self.measure)
-        return entry.higher_is_better is not None and entry.measure_range == (0.0, 1.0)
+        return self.higher_is_better is not None and range_of(self.measure) == (0.0, 1.0)
 
     def losses(self, values: Array) -> Array:
         """Turn values into losses: lower is better."""
@@ -86,16 +88,20 @@ class Design:
 class Refits:
     """What the refits gave, collected as they come: model × repeat × size."""
 
-    def __init__(self, names: tuple[str, ...], design: Design, classes: int) -> None:
+    def __init__(
+        self, names: tuple[str, ...], design: Design, classes: int, *, weighs: bool = False
+    ) -> None:
         shape = (len(names), design.repeats, len(design.sizes))
         self.names = names
         self.design = design
         self.confusions = np.zeros((*shape, classes, classes), dtype=np.int64)
+        self.single_values = np.full(shape, np.nan)
         self.costs = np.full((*shape, len(COSTS)), np.nan)
         self.estimates = np.full(shape, np.nan)
         self.failed: dict[tuple[int, int, int], str] = {}
         self.estimate_failed: dict[tuple[int, int, int], str] = {}
         self.warned: dict[tuple[int, int, int], tuple[str, ...]] = {}
+        self.weighs = weighs
 
     def add(self, item: tuple[int, int, int], result: Mapping[str, NDArray[Any]]) -> None:
         """Take in one refit."""
@@ -105,6 +111,7 @@ class Refits:
             self.failed[item] = str(result["failed"])
             return
         self.confusions[item] = result["confusion"]
+        self.single_values[item] = result.get("value", np.nan)
         self.costs[item] = result["costs"]
         if "estimate" in result:
             self.estimates[item] = result["estimate"]
@@ -118,7 +125,9 @@ class Refits:
 
     @property
     def values(self) -> Array:
-        """The measure on every hold-out; NaN where it is undefined or the refit failed."""
+        """The measure on every hold-out; NaN where it is not finite or the refit failed."""
+        if not is_of_counts(self.design.measure):
+            return np.where(np.isfinite(self.single_values), self.single_values, np.nan)
         found = confusion_values(self.design.measure, self.confusions, self.design.pos_label)
         for item in self.failed:
             found[item] = np.nan
@@ -162,7 +171,7 @@ def curve_of(refits: Refits) -> LearningCurve:
         if is_ordered
         else (),
         failures=tuple(_failures(refits)),
-        notes=(SPREAD, COST, *_estimate_notes(refits)),
+        notes=(SPREAD, COST, *_estimate_notes(refits), *weights_in_training(refits.weighs)),
     )
 
 

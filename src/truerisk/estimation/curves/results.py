@@ -16,8 +16,8 @@ from truerisk.aliases import Array
 from truerisk.checks import check_number
 from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
 from truerisk.estimation.curves.means import resampled_means
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure
 from truerisk.intervals.resampled_tests import corrected_standard_error
+from truerisk.learners.scoring import range_of
 from truerisk.results import (
     Estimate,
     Finding,
@@ -322,7 +322,7 @@ class LearnerCurve(Frozen):
     def _undefined(self, size: float, reason: Finding) -> Estimate:
         return Estimate(
             value=math.nan,
-            interval=Interval(*base_measure(self.measure).measure_range, self.level, "undefined"),
+            interval=Interval(*range_of(self.measure), self.level, "undefined"),
             measure=self.measure,
             method="not_extrapolated",
             n=size,

@@ -13,6 +13,8 @@ from truerisk.aliases import Indices
 from truerisk.errors import UnstableWarning
 from truerisk.estimation.refits.plans import Plan, repeated_folds
 from truerisk.learners import refits
+from truerisk.learners.scoring import Metadata, is_of_counts, value_of_scores
+from truerisk.learners.tuning import needed_scores
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -109,8 +111,9 @@ def _quotas(counts: NDArray[np.intp], held_out: int) -> NDArray[np.intp]:
 def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     """Train one model on the beginning of a line; evaluate it on the hold-out and on its own part.
 
-    Gives `confusion`, `costs` in the order of `COSTS`, `estimate` or `estimate_confusion`; `failed`
-    or `estimate_failed` for a model that fails; `warned`, but for SVMs whose bias is one of many.
+    Gives `confusion`, `costs` in the order of `COSTS`, `estimate` or `estimate_confusion`; `value`
+    for what is not made of counts; `failed` or `estimate_failed` for a model that fails; `warned`,
+    but for SVMs whose bias is one of many.
     """
     plan: CurvePlan = shared["plan"]
     at, repeat, size_at = item
@@ -119,9 +122,17 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     # The same seed for every model: leaving one out changes no other.
     seed = [plan.seed, repeat, size_at]
 
+    metadata: Metadata = shared["metadata"][at]
+
     def work() -> Arrays:
-        trained = refits.train(shared["models"][at], shared["X"], shared["y"], (train, test), seed)
+        with metadata.applied():
+            return trained_and_judged()
+
+    def trained_and_judged() -> Arrays:
+        trained = _trained(shared, at, (train, test), seed)
         found = {"confusion": _confusion(plan.codes[test], trained.labels, shared["values"])}
+        if not is_of_counts(shared["measure"]):
+            found["value"] = np.array(_single_value(shared, at, trained))
         induce, classify = trained.seconds
         per_thousand = classify * PER_EXAMPLES / len(test)
         memory = _bytes_of(trained.X_train) + _pickled_bytes(trained.model)
@@ -139,6 +150,23 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
     return refits.guarded(work, name, ignored=UnstableWarning)
 
 
+def _trained(
+    shared: Mapping[str, Any], at: int, rows: tuple[Indices, Indices], seed: list[int]
+) -> refits.Trained:
+    params = shared["metadata"][at].fit
+    return refits.train(shared["models"][at], shared["X"], shared["y"], rows, seed, params=params)
+
+
+def _single_value(shared: Mapping[str, Any], at: int, trained: refits.Trained) -> float:
+    """Give what a scorer, or a measure of scores, says of one trained model."""
+    name, scorer, values = shared["measure"], shared["scorer"], shared["values"]
+    if scorer is not None:
+        return trained.scored_by(name, scorer, shared["y"], shared["metadata"][at])
+    scores = refits.scores_of(trained.model, trained.X_test, values, trained.probabilities)
+    truth = shared["plan"].codes[trained.test]
+    return value_of_scores(name, truth, positive=shared["pos_label"], **needed_scores(scores, name))
+
+
 def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:
     k = len(values)
     called = refits.positions(labels, values)
@@ -147,7 +175,7 @@ def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.
 
 def _cross_validated(shared: Mapping[str, Any], at: int, train: Indices, seed: list[int]) -> Arrays:
     """Pool the calls of a cross-validation of the training part alone: of five folds, or as many
-    as the smallest class, or the groups, allow.
+    as the smallest class, or the groups, allow.  What is not made of counts is averaged over them.
     """  # noqa: D205
     plan: CurvePlan = shared["plan"]
     codes, units = plan.codes[train], None
@@ -159,13 +187,15 @@ def _cross_validated(shared: Mapping[str, Any], at: int, train: Indices, seed: l
     folds = repeated_folds(codes, min(FOLDS, smallest), 1, rng, groups=units)
     k = len(shared["values"])
     pooled = np.zeros((k, k), dtype=np.int64)
+    values = []
     for fold in range(len(folds)):
         inner, held = (train[part] for part in folds.train_and_test(fold))
-        found = refits.train(
-            shared["models"][at], shared["X"], shared["y"], (inner, held), [*seed, fold + 1]
-        )
-        pooled += _confusion(plan.codes[held], found.labels, shared["values"])
-    return {"estimate_confusion": pooled}
+        trained = _trained(shared, at, (inner, held), [*seed, fold + 1])
+        if is_of_counts(shared["measure"]):
+            pooled += _confusion(plan.codes[held], trained.labels, shared["values"])
+        else:
+            values.append(_single_value(shared, at, trained))
+    return {"estimate": np.array(np.mean(values))} if values else {"estimate_confusion": pooled}
 
 
 def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any]) -> Arrays:

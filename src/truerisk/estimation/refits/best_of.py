@@ -2,20 +2,27 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
-from truerisk.estimation.svm.one_vs_rest_counts import base_measure
+from truerisk.learners.named_models import models_by_name
+from truerisk.learners.scoring import (
+    better_sign,
+    is_of_counts,
+    range_of,
+    scoring_of,
+    single_scoring,
+)
 from truerisk.measures.averages import value_of_tables
-from truerisk.measures.registry import base_and_average, find_measure
-from truerisk.results import Estimate, Finding, Interval, Reportable, Row
+from truerisk.results import Estimate, Finding, Interval, Reportable, Resampled, Row
 from truerisk.tallies.votes import NOT_JUDGED
 
 AT_A_TIME = 50  # replicates whose weights are held at once
@@ -28,24 +35,38 @@ def repeated_choices(
     higher_is_better: bool,
     replicates: int,
     rng: np.random.Generator,
+    kind: Indices | None = None,
 ) -> Array:
     """Repeat a choice on examples drawn with replacement; evaluate it on those not drawn.
 
-    `value` gives the measure of each candidate under each row of weights; the values of the winners
-    are returned where they are defined.
+    `value` gives the measure of each candidate under each row of weights, one weight per example,
+    or per `kind` where examples of one kind count together; the values of the winners are returned
+    where they are defined.
     Source: I. Tsamardinos, E. Greasidou and G. Borboudakis, Machine Learning 107, 2018.
     """
     sign = 1.0 if higher_is_better else -1.0
     values: list[float] = []
     for start in range(0, replicates, AT_A_TIME):
         size = min(AT_A_TIME, replicates - start)
-        drawn = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)])
-        inside = sign * value(drawn.astype(np.float64))
-        outside = value((drawn == 0).astype(np.float64))
+        draws = (rng.integers(n, size=n) for _ in range(size))
+        counts = [_drawn_and_not(draw, n, kind) for draw in draws]
+        inside = sign * value(np.array([drawn for drawn, _ in counts], dtype=np.float64))
+        outside = value(np.array([others for _, others in counts], dtype=np.float64))
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
         values.extend(outside[winner, np.arange(size)].tolist())
     found = np.array(values)
     return np.asarray(found[~np.isnan(found)])
+
+
+def _drawn_and_not(draw: Indices, n: int, kind: Indices | None) -> tuple[Indices, Indices]:
+    """Count how often each example, or each kind, was drawn, and how many of it were not."""
+    if kind is None:
+        drawn = np.bincount(draw, minlength=n)
+        return drawn, np.asarray(drawn == 0, dtype=np.intp)
+    left = np.ones(n, dtype=bool)
+    left[draw] = False
+    kinds = int(kind.max()) + 1
+    return np.bincount(kind[draw], minlength=kinds), np.bincount(kind[left], minlength=kinds)
 
 
 def estimate_of_choices(
@@ -56,7 +77,7 @@ def estimate_of_choices(
     Values that are all alike say nothing of their spread: n examples that are all alike bound it,
     by 1 − ((1 − L)/2)^(1/n) of the measure's range.
     """
-    bounds = find_measure(base_and_average(measure)[0]).measure_range
+    bounds = range_of(measure)
     if len(values):
         tail = (1 - level) / 2
         value = float(values.mean())
@@ -95,7 +116,7 @@ def after_choice(corrected: Estimate, own: Estimate) -> Estimate:
     """
     if own.interval is None or not np.isfinite([corrected.value, own.value]).all():
         return corrected
-    low, high = base_measure(own.measure).measure_range
+    low, high = range_of(own.measure)
     moved = corrected.value - own.value
     interval = Interval(
         max(low, own.interval.low + min(moved, 0.0)),
@@ -133,8 +154,8 @@ class BestOf(Reportable):
     @property
     def ranking(self) -> tuple[str, ...]:
         """The learners, best first."""
-        sign = -1.0 if base_measure(self.measure).higher_is_better else 1.0
-        values = {name: sign * one[self.measure].value for name, one in self.evaluations.items()}
+        sign = better_sign(self.measure)
+        values = {name: -sign * one[self.measure].value for name, one in self.evaluations.items()}
         return tuple(sorted(values, key=lambda name: (np.isnan(values[name]), values[name])))
 
     def __str__(self) -> str:
@@ -155,11 +176,11 @@ class BestOf(Reportable):
 
 
 def best_of(
-    models: Mapping[str, Any],
+    models: Mapping[str, Any] | Sequence[Any],
     X: Any,
     y: Any,
     *,
-    measure: str = "error_rate",
+    measure: str | None = None,
     replicates: int = 500,
     cv: Any = None,
     method: str = "cross_validation",
@@ -170,7 +191,10 @@ def best_of(
     stratified: bool | None = None,
     allow_small_classes: bool | None = None,
     measures: Sequence[str] | None = None,
+    scoring: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     pos_label: Any = None,
     level: float = 0.95,
     random_state: int | None = None,
@@ -183,22 +207,26 @@ def best_of(
 
     The best of many looks better than it is: it was chosen for the number that is then reported.
     The correction repeats the choice: examples are drawn with replacement, the best on those drawn
-    is chosen, and evaluated on the examples that were not drawn; no model is trained again.  The
-    interval is that of the winner, stretched by the correction.
+    is chosen, and evaluated on the examples that were not drawn; no model is trained again.  By a
+    measure that is not made of counts (ROC AUC, log loss, a scorer) whole folds of one repetition
+    are drawn instead, with their values.  The interval is that of the winner, stretched by the
+    correction; what it covers was measured for error rates chosen by examples.
 
     Parameters
     ----------
     models
-        Learners, or names of learners, by the names they are to have.
+        Learners, or names of learners: a list, or a mapping of the names they are to have.
     X, y
         As for `tr.estimate`.
     measure
-        What the best is chosen by: a measure of counts, or an average of one.
+        What the best is chosen by: error_rate unless given; with `scoring`, its first.
     replicates
         How often the choice is repeated.
     cv, method, interval, folds, repeats, test_size, stratified, allow_small_classes
         As for `tr.estimate`; the method must predict every example, as cross-validation does.
-    measures, groups, pos_label, level, random_state, n_jobs, allow_failed, resume, progress
+    measures, scoring, groups, sample_weight, params, pos_label, level, random_state
+        As for `tr.estimate`.
+    n_jobs, allow_failed, resume, progress
         As for `tr.estimate`.
 
     References
@@ -217,18 +245,20 @@ def best_of(
     >>> found.winner, round(found.optimism, 3)
     ('naive Bayes', 0.0)
     """
-    if len(models) < 2:
-        raise InputError(f"`models` must be two or more to choose from; got {len(models)}.")
+    named = models_by_name(models)
+    if len(named) < 2:
+        raise InputError(f"`models` must be two or more to choose from; got {len(named)}.")
     check_whole_number(replicates, "replicates", low=100, high=1_000_000)
-    base_measure(measure)  # refuses what is not made of counts, before anything is trained
-    if method == "bootstrap":
-        raise InputError("`method` must keep the predictions of refits; bootstrap adds them up.")
+    measure = _chosen_by(measure, measures, scoring)
+    sign = better_sign(measure)
+    if method in {"bootstrap", "stratified_bootstrap"}:
+        raise InputError(f"`method` must keep the predictions of refits; {method} adds them up.")
     if random_state is None:
         random_state = int(np.random.default_rng().integers(2**32 - 1))
     if not hasattr(cv, "__len__") and isinstance(cv, Iterable):
         cv = list(cv)  # every learner goes through it
     found = {}
-    for at, (name, model) in enumerate(models.items(), start=1):
+    for at, (name, model) in enumerate(named.items(), start=1):
         try:
             found[name] = estimate(
                 model,
@@ -243,7 +273,10 @@ def best_of(
                 stratified=stratified,
                 allow_small_classes=allow_small_classes,
                 measures=measures,
+                scoring=scoring,
                 groups=groups,
+                sample_weight=sample_weight,
+                params=params,
                 pos_label=pos_label,
                 level=level,
                 random_state=random_state,
@@ -257,26 +290,14 @@ def best_of(
     first = next(iter(found.values()))
     if measure not in first:
         raise InputError(f"`measure` must be one of {', '.join(first)}; got {measure!r}.")
-    function = _of_tables(measure, first)
-    higher_is_better = bool(base_measure(measure).higher_is_better)
-    sign = 1.0 if higher_is_better else -1.0
     values = np.array([one[measure].value for one in found.values()])
     if np.isnan(values).all():
         raise InputError(f"`measure` must be defined for some model; {measure} is for none.")
     winner = int(np.nanargmax(sign * values))
-    truth = np.unique(np.asarray(y), return_inverse=True)[1]
-    shares = [cell_shares(truth, one.called, len(one.labels)) for one in found.values()]
-    chosen = repeated_choices(
-        lambda weights: np.stack([function(weights @ one) for one in shares]),
-        len(truth),
-        higher_is_better=higher_is_better,
-        replicates=replicates,
-        rng=np.random.default_rng([random_state, 1]),
-    )
-    corrected = after_choice(
-        estimate_of_choices(chosen, measure, level=first.level, n=first.n, method="best_of"),
-        list(found.values())[winner][measure],
-    )
+    own = list(found.values())[winner][measure]
+    rng = np.random.default_rng([random_state, 1])
+    by = _by_examples if is_of_counts(measure) else _by_folds
+    corrected = after_choice(by(found, measure, np.asarray(y), own, (replicates, rng)), own)
     return BestOf(
         evaluations=found,
         measure=measure,
@@ -284,6 +305,107 @@ def best_of(
         optimism=float(sign * (values[winner] - corrected.value)),
         corrected=corrected,
     )
+
+
+def _chosen_by(measure: str | None, measures: Sequence[str] | None, scoring: Any) -> str:
+    """Give the measure or scorer that the best is chosen by; refuse what is none of those named."""
+    if scoring is None:
+        name = "error_rate" if measure is None else measure
+        if measures is not None and name not in measures:
+            raise InputError(f"`measure` must be one of {', '.join(measures)}; got {name!r}.")
+        return single_scoring(name, None, name)[0]
+    requested = scoring_of(scoring)
+    if measure is None:
+        return requested.order[0]
+    name = requested.names.get(measure, measure)
+    if name not in requested.order:
+        raise InputError(f"`measure` must be one of {', '.join(requested.order)}; got {measure!r}.")
+    return name
+
+
+Found = Mapping[str, LearnerEvaluation]
+Drawing = tuple[int, np.random.Generator]
+
+
+def _by_examples(
+    found: Found, measure: str, y: NDArray[Any], own: Estimate, drawing: Drawing
+) -> Estimate:
+    """Repeat a choice by a measure of counts, on examples drawn anew."""
+    first = next(iter(found.values()))
+    function = _of_tables(measure, first)
+    truth = np.unique(y, return_inverse=True)[1]
+    shares = [cell_shares(truth, one.called, len(one.labels)) for one in found.values()]
+    level = first.level if own.interval is None else own.interval.level
+    chosen = repeated_choices(
+        lambda weights: np.stack([function(weights @ one) for one in shares]),
+        len(truth),
+        higher_is_better=better_sign(measure) > 0,
+        replicates=drawing[0],
+        rng=drawing[1],
+    )
+    return estimate_of_choices(chosen, measure, level=level, n=first.n, method="best_of")
+
+
+def _by_folds(
+    found: Found, measure: str, y: NDArray[Any], own: Estimate, drawing: Drawing
+) -> Estimate:
+    r"""Repeat a choice by the values of refits, on folds drawn anew.
+
+    The folds of one repetition are drawn with replacement; the best by its mean over those drawn is
+    evaluated on the others, beside the winner of all.  The mean of these differences corrects the
+    winner's own value, which may differ from its mean over refits.
+    """
+    first = next(iter(found.values()))
+    columns = [_values_of_refits(one[measure]) for one in found.values()]
+    if min(map(len, columns)) < 2 or len({len(one) for one in columns}) > 1:
+        raise InputError(
+            f"`measure` must have a value in each refit to choose by; got {measure!r}. Take "
+            "cross_validation, and a measure of labels or scores."
+        )
+    # Less the winner's values: the choice is the same, and what is left is what it costs.
+    table = np.array(columns) - np.array(_values_of_refits(own))
+    repetitions = 1 if first.called is None else len(first.called)
+    folds = table.shape[1] // repetitions
+    # Random divisions are one repetition each: they are drawn themselves.
+    table = table.reshape(len(table), -1, table.shape[1] if folds < 2 else folds)
+    times = -(-drawing[0] // table.shape[1])
+    chosen = np.concatenate(
+        [
+            repeated_choices(
+                partial(_means, table[:, at]),
+                table.shape[2],
+                higher_is_better=better_sign(measure) > 0,
+                replicates=times,
+                rng=drawing[1],
+            )
+            for at in range(table.shape[1])
+        ]
+    )
+    low, high = range_of(measure)
+    moved = np.clip(own.value + chosen, low, high)
+    level = first.level if own.interval is None else own.interval.level
+    corrected = estimate_of_choices(
+        np.asarray(moved), measure, level=level, n=len(y), method="best_of"
+    )
+    return replace(corrected, notes=(FOLDS_DRAWN,) if len(chosen) else corrected.notes)
+
+
+def _values_of_refits(one: Estimate) -> tuple[float, ...]:
+    return one.replicates if isinstance(one, Resampled) else ()
+
+
+FOLDS_DRAWN = Finding(
+    "each replicate chooses anew on folds drawn and is evaluated on the folds it did not draw; "
+    "not measured",
+    code="choice_repeated",
+)
+
+
+def _means(values: Array, weights: Array) -> Array:
+    """Give the mean of each row under each row of weights; NaN where all weights are 0."""
+    total = weights.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values @ weights.T / np.where(total > 0, total, np.nan))
 
 
 def cell_shares(truth: NDArray[Any], called: NDArray[Any] | None, classes: int) -> Array:

@@ -1,7 +1,6 @@
 """Learner + data → LearnerEvaluation: its quality on new examples, with intervals."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -41,12 +40,19 @@ from truerisk.estimation.refits.votes import (
     refit_settings,
 )
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import CHOSEN_HERE
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
-from truerisk.learners.scoring import Metadata, metadata_of, scoring_of
+from truerisk.learners.scoring import (
+    Metadata,
+    metadata_of,
+    scoring_of,
+    settings_of_scorers,
+    without_address,
+)
 from truerisk.measures.registry import base_and_average, find_measure, spoken_title
 from truerisk.results import Estimate, Evaluation, Finding, RefitInterval, as_plain, has_code
 from truerisk.tallies.cells import MAX_CLASSES
@@ -90,7 +96,11 @@ class LearnerEvaluation(Evaluation):
         return super().__getitem__(self.settings.get("scoring", {}).get(measure, measure))
 
 
-CHIEF = {"bootstrap": "bootstrap_632plus", "jackknife": "jackknife"}
+CHIEF = {
+    "bootstrap": "bootstrap_632plus",
+    "stratified_bootstrap": "bootstrap_632plus",
+    "jackknife": "jackknife",
+}
 
 
 def estimate(
@@ -143,7 +153,8 @@ def estimate(
     interval more than 1.25 times as long, a note says so, and `interval` holds the parts.  It
     speaks of *this model*, the one that is trained on all the examples.  The rule was found by
     simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.
-    With one repetition u and s² are unknown, and the interval takes the examples as independent.
+    With one repetition u and s² are unknown: the interval holds that of independent examples and
+    the corrected t over the folds.
 
     Parameters
     ----------
@@ -166,8 +177,9 @@ def estimate(
     method
         `cross_validation` (folds=10, repeats=5), `holdout` (test_size=1/3), `subsampling`
         (repeats=15), `five_by_two`, `leave_one_out`, `time_ordered` (folds=10; rows in the order of
-        time), `bootstrap` (repeats=200), `jackknife`, `nested_cross_validation` (folds=10,
-        repeats=10), `conservative_z` (repeats=15) or `training_error`.
+        time), `bootstrap` (repeats=200), `stratified_bootstrap` (the same within each class),
+        `jackknife`, `nested_cross_validation` (folds=10, repeats=10), `conservative_z` (repeats=15)
+        or `training_error`.
     interval
         `variance_components` (`corrected_t` for `subsampling`) unless given; or `agreement` (the
         same without s², exact binomial), `corrected_t` (Nadeau and Bengio; speaks of the learner),
@@ -268,7 +280,7 @@ def estimate(
     )
     _check_interval(interval or DEFAULT, resampling, design, examples)
     seed = int(request.random_state or 0)
-    shared = refit_settings(model, examples, plan, seed)
+    shared = refit_settings(model, examples, plan, seed) | {"scorers": requested.scorers}
     with _checkpoint(resume, shared, resampling, design) as checkpoint:
         collected = collect_votes(
             model,
@@ -291,7 +303,7 @@ def estimate(
         variants = corrections(collected.correction, whole, request.level)
         estimates = corrected(estimates, variants.pop(CHIEF[resampling.name]))
     by_class = {
-        label: {name: votes.finished(one, DEFAULT) for name, one in each.items()}
+        label: {name: votes.finished(one, DEFAULT, label) for name, one in each.items()}
         for label, each in found.by_class.items()
     }
     trained_on = resampling.name == "training_error"
@@ -304,7 +316,7 @@ def estimate(
             "verdict": (*doubts, *_verdict(resampling, votes, estimates, by_class)),
             "notes": (
                 *_remarks(resampling, collected),
-                *_remarks_on_weights(metadata),
+                *weights_in_training(metadata.weighs),
                 *_common_errors(estimates),
                 *collected.notes(),
                 *found.notes,
@@ -381,8 +393,9 @@ def _words_of(cv: Any) -> str:
     return f"{len(cv)} given divisions" if hasattr(cv, "__len__") else "given divisions"
 
 
-def _remarks_on_weights(metadata: Metadata) -> Iterator[Finding]:
-    if any(name.rpartition("__")[2] == "sample_weight" for name in metadata.fit):
+def weights_in_training(weighs: bool) -> Iterator[Finding]:  # noqa: FBT001
+    """Say where weights count, if there are any."""
+    if weighs:
         yield Finding(
             "The weights reach the training of each refit; in the measures every example counts "
             "once.",
@@ -404,11 +417,12 @@ def _checkpoint(
     metadata: Metadata = shared["metadata"]
     facts = {
         "version": version("truerisk"),
-        "data": fingerprint(shared["X"], shared["y"], *map(np.asarray, metadata.fit.values())),
+        "data": fingerprint(shared["X"], shared["y"], *metadata.arrays),
         "division": fingerprint(*_arrays_of(shared["plan"])),
         "model": _settings_of(shared["model"]),
         "method": method.name,
         "design": as_plain(design),
+        "scorers": settings_of_scorers(shared["scorers"]),
         "random_state": shared["seed"],
     }
     return Checkpoint.open(resume, facts)
@@ -462,11 +476,16 @@ def _remarks(method: Method, collected: CollectedVotes) -> Iterator[Finding]:
 
 
 def _common_errors(estimates: Mapping[str, Estimate]) -> Iterator[Finding]:
-    """Name the measures whose intervals are longer because refits err together."""
+    """Name the measures whose intervals are longer because refits err together.
+
+    A threshold that is chosen on each repetition's scores also moves by itself.
+    """
     longer = {
         name: one.interval.lengthening
         for name, one in estimates.items()
-        if isinstance(one.interval, RefitInterval) and has_code(one.notes, "refits_err_together")
+        if isinstance(one.interval, RefitInterval)
+        and has_code(one.notes, "refits_err_together")
+        and name not in CHOSEN_HERE
     }
     if longer:
         most = max(longer, key=lambda name: longer[name])
@@ -488,7 +507,7 @@ def _settings_of(model: Any) -> str:
     """Write down every setting of a model, in full: scikit-learn shortens what it prints."""
     parameters = model.get_params(deep=True)
     plain = {
-        name: re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        name: without_address(value)
         for name, value in parameters.items()
         if not hasattr(value, "get_params")
     }

@@ -20,12 +20,13 @@ from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.searches import (
     RefitScores,
     is_search,
+    named_scores,
     scores_of_cross_validate,
     scores_of_search,
-    sign_of,
 )
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
+from truerisk.intervals.measured_coverage import divisions_design, folds_design
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
     conservative_z_interval,
@@ -33,7 +34,8 @@ from truerisk.intervals.resampled_tests import (
     deviation,
 )
 from truerisk.intervals.variance_components import METHOD
-from truerisk.measures.registry import find_measure, measure_of
+from truerisk.learners.scoring import better_sign, range_of
+from truerisk.measures.registry import base_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 PLAIN_T_IS_INVALID = Finding(
@@ -89,8 +91,8 @@ def summarise(
         its repetitions.  The result of scikit-learn's `cross_validate` is taken too: its
         `test_score`, or `test_` and the name of the measure.  So is a fitted search (GridSearchCV,
         RandomizedSearchCV, HalvingGridSearchCV) or its `cv_results_`: the winner, with the mean
-        corrected for its having been chosen (`scores_of_search`); of that interval no coverage was
-        measured.
+        corrected for its having been chosen (`scores_of_search`), and an interval that holds those
+        of the mean before and after.
     measure
         What the values are, by its name in the registry or scikit-learn's; it sets their range.  Of
         a search, its own unless given.
@@ -126,6 +128,7 @@ def summarise(
         folds = scores.folds
     ratio, design = _check_design(len(replicates), folds, test_train_ratio)
     found = mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
+    found = replace(found, design=_named_design(len(replicates), ratio, test_train_ratio is None))
     return found if scores.candidates == 1 else _without_luck(found, scores)
 
 
@@ -137,18 +140,23 @@ def _scores_of(values: Any, measure: str | None) -> RefitScores:
         raise InputError("`measure` must say what the values are; got none.")
     if isinstance(values, Mapping):
         return scores_of_cross_validate(values, measure)
-    return RefitScores(find_measure(measure).name, tuple(float(value) for value in values))
+    scores = named_scores(measure, [float(value) for value in values])
+    base_measure(scores.measure)  # refuses names that are none
+    return scores
 
 
 def _without_luck(found: Resampled, scores: RefitScores) -> Resampled:
-    """Move the mean and the interval of a winner by how much it is too good."""
+    """Move the mean of a winner by how much it is too good; hold the interval of either mean.
+
+    The estimate of the luck is itself too large where each division has few examples.
+    """
     low, high = range_of(scores.measure)
-    move = -sign_of(scores.measure) * scores.optimism
+    move = -better_sign(scores.measure) * scores.optimism
     value = min(max(found.value + move, low), high)
     interval = found.interval and replace(
         found.interval,
-        low=min(max(found.interval.low + move, low), value),
-        high=max(min(found.interval.high + move, high), value),
+        low=max(found.interval.low + min(move, 0.0), low),
+        high=min(found.interval.high + max(move, 0.0), high),
         method="corrected_t of a winner",
     )
     note = Finding(
@@ -241,7 +249,15 @@ def _check_design(n: int, folds: int | None, test_train_ratio: float | None) -> 
     return 1 / (folds - 1), f"{folds} folds{repeated}, test to training examples 1/{folds - 1}"
 
 
-DEFAULT, AGREEMENT = METHOD, "agreement"
+def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
+    """Name n refits as the ledgers do, by the ratio of their test to training examples."""
+    if not of_folds:
+        return divisions_design(n, ratio / (1 + ratio))
+    folds = round(1 / ratio) + 1
+    return folds_design(folds, n // folds)
+
+
+DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -296,6 +312,31 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
         target=found.target,
         notes=(*given.estimate.notes, *found.notes),
     )
+
+
+def spread_of_folds(given: RuleInput, label: str | None = None) -> Estimate:
+    """Lengthen the interval of one repetition to hold the corrected t over its folds.
+
+    With one repetition nothing is known of how refits disagree about an example, but something of
+    how they differ.  What has no value in each fold stays as it is, as do groups.
+    """
+    plan, one = given.collected.plan, given.estimate
+    if not isinstance(plan, Folds) or plan.repetitions > 1 or one.interval is None:
+        return one
+    if (
+        given.collected.single
+        or given.collected.failures
+        or given.collected.examples.groups is not None
+    ):
+        return one
+    values = given.values.of(one.measure, label)
+    if len(values) < 2 or not one.is_defined or not np.isfinite(values).all():
+        return one
+    spread = mean_of_refits(values, one.measure, 1 / (plan.folds - 1), given.level).interval
+    if spread is None:
+        return one
+    low, high = min(one.interval.low, spread.low), max(one.interval.high, spread.high)
+    return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
 
 
 def corrected_t(given: RuleInput) -> Estimate:
@@ -426,9 +467,3 @@ def _open(given: RuleInput, reason: str, code: str) -> Estimate:
     interval = Interval(*range_of(given.estimate.measure), given.level, "whole_range")
     notes = (*given.estimate.notes, Finding(reason, code=code))
     return replace(given.estimate, interval=interval, notes=notes)
-
-
-def range_of(name: str) -> tuple[float, float]:
-    """Give the range of a measure; that of a scorer is not known."""
-    entry, _ = measure_of(name)
-    return (-math.inf, math.inf) if entry is None else entry.measure_range

@@ -1,7 +1,7 @@
 """The resampling methods by name: the plan of refits that each makes, and what it speaks of."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,9 +107,13 @@ def _divisions(examples: Examples, design: Design, rng: np.random.Generator) -> 
     )
 
 
-def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Draws:
     refits = check_whole_number(design.repeats, "repeats", low=10, high=1_000_000)
     return Draws(examples.n, refits, int(rng.integers(LARGEST_SEED)))
+
+
+def _draws_by_class(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return replace(_draws(examples, design, rng), strata=examples.codes.astype(np.intp))
 
 
 METHODS = {
@@ -176,6 +180,16 @@ METHODS = {
             repeats=200,
             grouped=False,
             remark="the refits have 63 % of the examples; only the error rate is corrected for it",
+        ),
+        Method(
+            name="stratified_bootstrap",
+            title="Bootstrap within the classes",
+            plan=_draws_by_class,
+            uses=("repeats",),
+            repeats=200,
+            grouped=False,
+            remark="the refits have 63 % of the examples, and each as many of every class as there "
+            "are; only the error rate is corrected for it",
         ),
         Method(
             name="jackknife",

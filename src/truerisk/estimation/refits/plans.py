@@ -190,19 +190,30 @@ class HeldOut(PlanOfVotes):
 
 @dataclass(frozen=True)
 class Draws(PlanOfVotes):
-    """Each refit trains on n examples drawn with replacement, and judges all of them."""
+    """Each refit trains on n examples drawn with replacement, and judges all of them.
+
+    With `strata`, the class of each example, a refit has as many of each class as there are.
+    """
 
     each_its_own: ClassVar[bool] = True
     n: int
     refits: int
     seed: int
+    strata: Indices | None = None
 
     def __len__(self) -> int:
         return self.refits
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
-        drawn = np.random.default_rng([self.seed, at]).integers(self.n, size=self.n)
+        rng = np.random.default_rng([self.seed, at])
+        if self.strata is None:
+            drawn = rng.integers(self.n, size=self.n)
+        else:
+            by_class = np.argsort(self.strata, kind="stable")
+            sizes = np.bincount(self.strata)
+            of_class = np.sort(self.strata)
+            drawn = by_class[(np.cumsum(sizes) - sizes)[of_class] + rng.integers(sizes[of_class])]
         return np.sort(drawn), np.arange(self.n)
 
     def name(self, at: int) -> str:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.learners.scoring import SAME_MEASURE
-from truerisk.measures.registry import measure_of
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,9 @@ def scores_of_cross_validate(table: Mapping[str, Any], measure: str) -> RefitSco
     names = [one for one, other in SAME_MEASURE.items() if other == measure]
     for name in (measure, *names):
         if f"test_{name}" in table:
-            return _named(name, np.asarray(table[f"test_{name}"]))
+            return named_scores(name, np.asarray(table[f"test_{name}"]))
     if "test_score" in table:
-        return _named(measure, np.asarray(table["test_score"]))
+        return named_scores(measure, np.asarray(table["test_score"]))
     raise InputError(
         f"`values` must hold test_score or test_{measure}, as cross_validate gives them; "
         f"got {', '.join(map(str, table))}. Give the values of one of them."
@@ -79,17 +78,17 @@ def scores_of_search(search: Any, measure: str | None) -> RefitScores:
     rivals = rivals[np.isfinite(rivals).all(axis=1)]
     # Scores of scikit-learn: more is better.
     optimism = float(np.mean(rivals.max(axis=0) - table[winner])) if len(rivals) else np.nan
-    scores = _named(name, table[winner])
+    scores = named_scores(name, table[winner])
     return RefitScores(
         scores.measure, scores.values, len(rivals), optimism, _folds(search, len(splits))
     )
 
 
-def _named(name: str, values: Array) -> RefitScores:
+def named_scores(name: str, values: ArrayLike) -> RefitScores:
     """Take scikit-learn's name for the measure of the registry, and its sign off."""
     sign = -1.0 if name.startswith("neg_") else 1.0
-    values = sign * np.asarray(values, dtype=np.float64)
-    return RefitScores(SAME_MEASURE.get(name, name), tuple(values.tolist()))
+    numbers = sign * np.asarray(values, dtype=np.float64)
+    return RefitScores(SAME_MEASURE.get(name, name), tuple(numbers.tolist()))
 
 
 def _ending_and_measure(
@@ -118,9 +117,3 @@ def _folds(search: Any, splits: int) -> int | None:
         return None
     repeats = getattr(cv, "n_repeats", 1)
     return splits // repeats if isinstance(repeats, int) else splits
-
-
-def sign_of(measure: str) -> float:
-    """Give 1 where more is better, −1 for losses."""
-    entry, _ = measure_of(measure)
-    return -1.0 if entry is not None and entry.higher_is_better is False else 1.0

@@ -4,7 +4,8 @@ A problem knows the examples and no labels (`svm/problems.py`): a refit on some 
 the problem with U = C · (how often the example is in the training part).  So the examples are
 checked and brought into form once a process, not once a refit, and where the solver can make use of
 it, every refit starts from the solution of all examples.  It never starts from another refit, so
-that nothing depends on the order of the refits or on who does them.
+that nothing depends on the order of the refits or on who does them.  On a Gram matrix the refits of
+a plan are solved ahead, many at a time, from the one tableau of that solution.
 """
 
 import time
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from truerisk.svm.solution import Solution
 
 MIN_REFITS = 3  # to solve the problem of all examples first must pay
+MIN_AHEAD, MAX_AHEAD = 8, 512  # refits of a plan that are solved ahead
+MAX_MATRIX = 5000  # examples: what is solved ahead takes three matrices more
+AT_A_TIME = 64  # refits solved together: fixed, so that nothing else changes a bit
+CLOSE = 1e-8  # a gap at which refits that are solved ahead are solved
 LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
 # Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
 UNFIT = (ResourceError, ValueError, TypeError)
@@ -34,11 +39,18 @@ FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved 
 FILLED = 0.1  # share of the entries of a table that is no text
 
 
-def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any] | None:
+def svm_start(
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    plan: Plan,
+    trained: "tuple[MarginClassifier, Problem] | None" = None,
+) -> dict[str, Any] | None:
     """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
 
     It can for `LinearSVM`, and for kernels that are positive semidefinite and the same in every
-    training part: linear, or poly and rbf with a `gamma` other than "scale".
+    training part: linear, or poly and rbf with a `gamma` other than "scale".  `trained` is the
+    model trained on all examples and what it solved, where somebody has done that.
     """
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
     if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
@@ -48,10 +60,13 @@ def svm_start(model: Any, X: Any, y: NDArray[Any], plan: Plan) -> dict[str, Any]
     try:
         # As in the refits: a second thread may change the last bit.
         with one_thread():
-            form = SolverForm.of(model, X, y)
+            form = SolverForm.of(model, X, y) if trained is None else SolverForm.from_(X, *trained)
             start = SVMStart(model, form)
+            if trained is not None:
+                start.starts = tuple(trained[0].solutions_)
             if not form.has_one_end or not start.solve():
                 return None
+            start.solve_ahead(plan)
     except UNFIT:
         return None
     return {"svm_start": start}
@@ -81,6 +96,8 @@ class SVMStart:
         self.model = model
         self.starts: tuple[Solution | None, ...] = (None,) * len(form.targets.signs)
         self._form: SolverForm | None = form
+        self.ahead: dict[int, Array] = {}  # decision values of whom a refit judges
+        self.seconds = 0.0  # that each of these took
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_form": None}
@@ -98,11 +115,44 @@ class SVMStart:
         form = self._form
         if form is None:
             return True
-        solutions = form.solve(np.ones(form.X.shape[0]), self.starts)
-        self.starts = solutions
+        if None in self.starts:
+            self.starts = form.solve(np.ones(form.X.shape[0]), self.starts)
         # Of a table, a start says only which examples matter.
         is_table = isinstance(form.problem, DenseProblem)
-        return is_table or all(solution.stable for solution in solutions)
+        return is_table or all(start is not None and start.stable for start in self.starts)
+
+    def solve_ahead(self, plan: Plan) -> None:
+        """Solve the refits of a plan many at a time, where they share a Gram matrix.
+
+        Refits of which the optimum is not one are left out.
+        """
+        from truerisk.svm.batch.gram import Nearby
+        from truerisk.svm.problems import GramProblem
+
+        form, n = self._form, self._form.X.shape[0] if self._form else 0
+        if (
+            form is None
+            or not isinstance(form.problem, GramProblem)
+            or not MIN_AHEAD <= len(plan) <= MAX_AHEAD
+            or n > MAX_MATRIX
+        ):
+            return
+        began, tolerance = time.perf_counter(), min(form.svm.effort().tolerance, CLOSE)
+        solvers = [
+            Nearby(form.problem.gram, solution, tolerance=tolerance)
+            for solution in self.starts
+            if solution is not None
+        ]
+        for first in range(0, len(plan), AT_A_TIME):
+            refits = range(first, min(first + AT_A_TIME, len(plan)))
+            parts = [plan.train_and_test(at) for at in refits]
+            upper = np.array([form.upper_of(_counts(train, n)) for train, _ in parts])
+            found = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
+            for row, (at, (_, judged)) in enumerate(zip(refits, parts, strict=True)):
+                if all(solved[row] for _, solved in found):
+                    values = [decisions[row, judged] for decisions, _ in found]
+                    self.ahead[at] = np.array(values).T
+        self.seconds = (time.perf_counter() - began) / len(plan)
 
 
 @dataclass(frozen=True)
@@ -119,13 +169,20 @@ class SolverForm:
         """Check the examples and choose the form that is best for many refits."""
         from sklearn.base import clone
 
-        from truerisk.svm.problems import GramProblem, KernelProblem, SparseProblem
-
         svm = clone(model)
         # A worker's arrays are read-only, for which all sweeps would be compiled once more.
         prepared = svm.prepare(X.copy(), y)
-        problem, rows = prepared.problem, prepared.X
-        if isinstance(problem, KernelProblem):
+        svm.targets_ = prepared.targets
+        return cls.from_(prepared.X, svm, prepared.problem)
+
+    @classmethod
+    def from_(cls, rows: Any, svm: "MarginClassifier", problem: "Problem") -> "SolverForm":
+        """Choose the form by the problem of an SVM that has seen the examples."""
+        from truerisk.svm.problems import GramProblem, KernelProblem, SparseProblem
+
+        if isinstance(problem, KernelProblem) or (
+            isinstance(problem, SparseProblem) and problem.has_long_rows
+        ):
             problem = problem.whole
         if (
             isinstance(problem, SparseProblem)
@@ -136,7 +193,7 @@ class SolverForm:
             # A shift of all examples changes the bias alone, and spares the products their digits.
             shifted = rows - rows.mean(axis=0)
             problem = GramProblem(shifted @ shifted.T)
-        return cls(svm, rows, prepared.targets, problem)
+        return cls(svm, rows, svm.targets_, problem)
 
     @property
     def has_one_end(self) -> bool:
@@ -151,15 +208,20 @@ class SolverForm:
 
     def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
         """Solve each binary problem with each example counted so many times."""
-        from truerisk.svm.classifier import Prepared, solve_one
+        from truerisk.svm.classifier import solve_one
 
-        counted = Prepared(self.X, self.targets, counts, self.problem)
-        upper = self.svm.upper_of(counted, self.svm.C)
-        effort = self.svm.effort()
+        effort, upper = self.svm.effort(), self.upper_of(counts)
         return tuple(
             solve_one(self.problem, signs, bounds, effort, start)
             for signs, bounds, start in zip(self.targets.signs, upper, starts, strict=True)
         )
+
+    def upper_of(self, counts: Array) -> Array:
+        """Return the bounds of α with each example counted so many times, a row per problem."""
+        from truerisk.svm.classifier import Prepared
+
+        counted = Prepared(self.X, self.targets, counts, self.problem)
+        return self.svm.upper_of(counted, self.svm.C)
 
     def decision_of(self, solutions: "tuple[Solution, ...]", judged: NDArray[np.intp]) -> Array:
         """Compute the decision values of some examples, one column per problem."""
@@ -177,14 +239,18 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     train, test = shared["plan"].train_and_test(at)
     form = start.form(shared)
     targets = form.targets
-    counts = np.bincount(train, minlength=len(shared["y"])).astype(float)
     began = time.perf_counter()
-    solutions = form.solve(counts, start.starts)
+    decision = start.ahead.get(at)
+    if decision is None:
+        solutions = form.solve(_counts(train, len(shared["y"])), start.starts)
+        # Where a class is missing there is no support vector, and so none within its bounds.
+        if any(not one.is_within(form.svm.tol) or not one.stable for one in solutions):
+            return None
     induced = time.perf_counter()
-    # Where a class is missing there is no support vector, and so none within its bounds.
-    if any(one.gap > form.svm.tol or not one.stable for one in solutions):
-        return None
-    decision = form.decision_of(solutions, test)
+    if decision is None:
+        decision = form.decision_of(solutions, test)
+    else:
+        began -= start.seconds
     labels = targets.labels_of(decision.T)
     classified = time.perf_counter()
     values = shared["values"]
@@ -197,6 +263,11 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
         "probabilities": np.array(False),  # noqa: FBT003
         "seconds": np.array([induced - began, classified - induced]),
     }
+
+
+def _counts(train: NDArray[np.intp], n: int) -> Array:
+    """Count how often each example is in a training part."""
+    return np.bincount(train, minlength=n).astype(float)
 
 
 def _is_ours(model: Any) -> bool:

@@ -19,6 +19,7 @@ from truerisk.estimation.refits.interval_rules import (
     RuleInput,
     corrected_t,
     no_valid_interval,
+    spread_of_folds,
 )
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
@@ -119,10 +120,17 @@ class VoteEstimates:
     def _values(self) -> RefitValues:
         return RefitValues(self.collected, self.request)
 
-    def finished(self, one: Estimate, interval: str) -> Estimate:
-        """Name the method, add what the single refits say, apply the requested rule."""
+    def finished(self, one: Estimate, interval: str, label: str | None = None) -> Estimate:
+        """Name the method, add what the single refits say, apply the requested rule.
+
+        `label` is that of a measure of a single class, of several.
+        """
         values = self._values
         named = replace(one, method=self.method.name)
+        if interval == DEFAULT:
+            named = spread_of_folds(
+                RuleInput(named, self.collected, values, self.request.level), label
+            )
         if self.method.name == "training_error":
             named = replace(named, interval=None)
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)

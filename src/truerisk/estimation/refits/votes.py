@@ -25,7 +25,7 @@ from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
 from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
-from truerisk.learners.scoring import Scorer
+from truerisk.learners.scoring import Scorer, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
@@ -61,12 +61,16 @@ def collect_votes(
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Callable[[int, int, int], None] | None = None,
+    trained: Any = None,
 ) -> "CollectedVotes":
-    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes."""
+    """Run every refit of the plan, SVMs of this library from one problem, and collect the votes.
+
+    `trained` is an SVM on all examples, and its problem; see `svm_start`.
+    """
     shared = refit_settings(model, examples, plan, seed) | {"scorers": scorers or {}}
     start = None
     if not scorers and not examples.metadata.fit:
-        start = svm_start(model, examples.X, examples.y, plan)
+        start = svm_start(model, examples.X, examples.y, plan, trained)
         shared["checked_once"] = checked_once(model, examples.X)
     outcomes = run_each(
         refit if start is None else svm_refit,
@@ -336,7 +340,7 @@ class RefitValues:
     def __init__(self, collected: CollectedVotes, request: Request | None = None) -> None:
         self._collected = collected
         self._request = Request() if request is None else request
-        self._of: dict[str, tuple[float, ...]] = {}
+        self._of: dict[tuple[str, str | None], tuple[float, ...]] = {}
         done = [at for at in range(len(collected.plan)) if at not in collected.failures]
         self._counted = [not collected.plan.auxiliary(at) for at in done]
         self._tables = collected.tables[[] if collected.single else done].astype(np.float64)
@@ -348,24 +352,32 @@ class RefitValues:
             return values
         return tuple(value for value, counts in zip(values, self._counted, strict=True) if counts)
 
-    def of(self, name: str) -> tuple[float, ...]:
-        """Give the values of one measure; none for a measure that only whole sheets have."""
-        if name not in self._of:
-            self._of[name] = self._values_of(name)
-        return self._of[name]
+    def of(self, name: str, label: str | None = None) -> tuple[float, ...]:
+        """Give the values of one measure; none for a measure that only whole sheets have.
 
-    def _values_of(self, name: str) -> tuple[float, ...]:
+        With a label, of that class against the rest; rankings and losses have none of them.
+        """
+        if (name, label) not in self._of:
+            self._of[name, label] = self._values_of(name, label)
+        return self._of[name, label]
+
+    def _values_of(self, name: str, label: str | None) -> tuple[float, ...]:
         if name in self._collected.scorers:
             at = self._collected.scorers.index(name)
             return tuple(float(row[at]) for row in self._collected.scored_values)
         if name == "cost":
             return self._of_costs()
-        found = value_of_tables(name, self._tables, self._positive, self._over)
-        if found is not None:
-            return tuple(np.broadcast_to(found, len(self._tables)).tolist())
+        positive, over = self._positive, self._over
+        if label is not None:
+            positive, over = self._collected.examples.labels.index(label), None
+        values = value_of_tables(name, self._tables, positive, over)
+        if values is not None:
+            return tuple(np.broadcast_to(values, len(self._tables)).tolist())
         base, average = base_and_average(name)
         needs = find_measure(base).needs
-        if average or needs not in {"ranking", "probabilities"}:
+        if label is None and needs == "ranking" and average in {"macro", "weighted"}:
+            return self._of_class_rankings(name)
+        if label is not None or average or needs not in {"ranking", "probabilities"}:
             return ()
         return (self._of_rankings if needs == "ranking" else self._of_losses).get(base, ())
 
@@ -410,6 +422,19 @@ class RefitValues:
         return {
             measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
         }
+
+    def _of_class_rankings(self, name: str) -> tuple[float, ...]:
+        """Give an average over the classes in each refit, where it was requested by its name."""
+        collected = self._collected
+        if name not in (self._request.measures or ()) or not collected.scored:
+            return ()
+        codes = collected.examples.codes
+        return tuple(
+            value_of_scores(name, codes[test], score, None)
+            for parts in collected.scores.values()
+            for test, score in parts
+            if score.ndim == 2
+        )
 
     @cached_property
     def _of_losses(self) -> dict[str, tuple[float, ...]]:

@@ -251,15 +251,14 @@ def corrected_estimate(
         np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True
     )
 
-    def value(weights: Array) -> Array:
-        by_kind = np.stack([np.bincount(kind.ravel(), row, len(first)) for row in weights]).astype(
-            float
-        )
-        return measure_values(measure, signs[:, first], wrong[:, :, first], by_kind)
-
     n = signs.shape[1]
     values = repeated_choices(
-        value, n, higher_is_better=higher_is_better, replicates=replicates, rng=rng
+        lambda weights: measure_values(measure, signs[:, first], wrong[:, :, first], weights),
+        n,
+        higher_is_better=higher_is_better,
+        replicates=replicates,
+        rng=rng,
+        kind=kind.ravel(),
     )
     return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import check_choice, check_level, check_number, shown
+from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
 from truerisk.estimation.svm.preparation import PREPARED_ONCE
@@ -20,9 +20,10 @@ from truerisk.measures.registry import base_and_average, find_measure, title_of
 from truerisk.results import Estimate, Evaluation, Finding, Interval, Side, Target
 from truerisk.svm.dual_of import FittedDual, duals_of
 from truerisk.svm.solution import Solution
-from truerisk.svm.span import squared_spans
+from truerisk.svm.span import searched_squares, squared_spans
 
 ROUNDING = 1e-9  # of ρ·α·R² + ξ, on the pessimistic side
+DEPTH = 10  # of a search; SVM-light allows 100
 
 
 def at_risk(alpha: Array, slack: Array, squared_radius: float, rho: float) -> Flags:
@@ -71,28 +72,33 @@ def as_bound(estimate: Estimate, level: float, method: str = "xi_alpha") -> Esti
     return replace(estimate, interval=Interval(*ends, level, f"{method}_{side}", side))
 
 
-def flags_of(dual: FittedDual, rho: float, refine: str | None = None) -> Flags:
-    """Tell which examples of a fitted SVM are at risk, by ρ or refined by the span.
+def flags_of(dual: FittedDual, rho: float, refine: str | None = None, depth: int = DEPTH) -> Flags:
+    """Tell which examples of a fitted SVM are at risk: by ρ, by the span, or by ρ and a search.
 
-    What is in no doubt is not refined: below ρ = 2 (1 without a free bias) an example is never an
-    error, with ξ ≥ 1 it always is.
+    What is in no doubt is not refined: with ξ ≥ 1 an example is always an error, and never below
+    ρ = 2 (1 without a free bias); the search takes the given ρ for that, as SVM-light does.
     """
     solution, alpha = dual.solution, dual.solution.alpha
     slack = worst_slack(solution) if dual.free_bias else solution.slack
-    if refine is None:
-        return at_risk(alpha, slack, dual.squared_radius, rho)
-    most = 2.0 if dual.free_bias else 1.0
+    most = rho
+    if refine == "span":
+        most = 2.0 if dual.free_bias else 1.0
     flags = at_risk(alpha, slack, dual.squared_radius, most)
+    if refine is None:
+        return flags
     in_doubt = np.flatnonzero(flags & (slack < 1.0))
-    spans = squared_spans(dual.kernel, solution, in_doubt, free_bias=dual.free_bias)
-    spans = np.minimum(spans, most * dual.squared_radius)
-    flags[in_doubt] = alpha[in_doubt] * spans + slack[in_doubt] >= 1.0 - ROUNDING
+    if refine == "span":
+        squares = squared_spans(dual.kernel, solution, in_doubt, free_bias=dual.free_bias)
+    else:
+        squares = searched_squares(dual.kernel, solution, in_doubt, depth, free_bias=dual.free_bias)
+    squares = np.minimum(squares, most * dual.squared_radius)
+    flags[in_doubt] = alpha[in_doubt] * squares + slack[in_doubt] >= 1.0 - ROUNDING
     return flags
 
 
 __all__ = ["XiAlpha", "as_bound", "at_risk", "two_sided_level", "worst_slack", "xi_alpha"]
 
-REFINEMENTS = ("span",)
+REFINEMENTS = ("span", "search")
 BOTH_RHOS = (1.0, 2.0)
 TARGET: Target = "the learner at this sample size"
 
@@ -130,6 +136,7 @@ def xi_alpha(
     *,
     rho: float = 1.0,
     refine: str | None = None,
+    depth: int | None = None,
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     pos_label: Any = None,
@@ -169,6 +176,11 @@ def xi_alpha(
         "span" replaces ρ·R² by the squared span of each example in doubt, the fall of its margin in
         leave-one-out if no other example reaches or leaves a bound meanwhile.  It takes away most
         of the bias for the price of one matrix of the free support vectors, and is not proven.
+        "search" replaces R² by the squared distance of each example that ρ puts at risk from the
+        mean of at most `depth` free support vectors, chosen one after the other: SVM-light's search
+        depth (`-k`) [3]_.  It never counts more than ρ, and no fewer of those than the span.
+    depth
+        Of the search; 10 unless given.
     measures
         Any measures of counts, in place of the four; for several classes with `_micro`, `_macro`,
         `_weighted` or `_samples`.
@@ -185,6 +197,7 @@ def xi_alpha(
        2000, 431-438.
     .. [2] V. Vapnik and O. Chapelle, "Bounds on error expectation for support vector machines",
        Neural Computation 12(9), 2013-2036, 2000. https://doi.org/10.1162/089976600300015042
+    .. [3] T. Joachims, SVM-light, version 6.02, 2008, options `-x 1 -k` of `svm_learn`.
 
     Examples
     --------
@@ -202,6 +215,9 @@ def xi_alpha(
     check_number(rho, "rho", low=0.0)
     if refine is not None:
         check_choice(refine, REFINEMENTS, "refine")
+    if depth is not None and refine != "search":
+        raise InputError(f"`depth` must be left out unless refine='search'; got {shown(depth)}.")
+    depth = DEPTH if depth is None else check_whole_number(depth, "depth", low=1)
     duals = duals_of(fitted, X, y, sample_weight=sample_weight)
     loose = [dual for dual in duals if not dual.solution.stable and dual.free_bias]
     if loose:
@@ -214,9 +230,9 @@ def xi_alpha(
     at_rho = {one: problem.evaluation(flags) for one, flags in plain.items()}
     flags, found = plain[rho], at_rho[rho]
     if refine is not None:
-        flags = np.array([flags_of(dual, rho, refine) for dual in duals])
+        flags = np.array([flags_of(dual, rho, refine, depth) for dual in duals])
         found = problem.evaluation(flags)
-    notes = tuple(_notes(duals, rho, refine))
+    notes = tuple(_notes(duals, rho, refine, depth))
     if isinstance(fitted, Pipeline) and len(fitted) > 1:
         notes = (*notes, PREPARED_ONCE)
     estimates = _bounds(found.estimates, level)
@@ -234,6 +250,7 @@ def xi_alpha(
             "target": TARGET,
             "rho": rho,
             "refine": refine,
+            **({"depth": depth} if refine == "search" else {}),
         },
         "source": {"squared_radius": duals[0].squared_radius, "radius_rule": duals[0].radius_rule},
         "at_rho": {
@@ -345,7 +362,9 @@ def _verdict(estimates: Mapping[str, Estimate], level: float) -> Iterator[Findin
         yield Finding(f"{', '.join(bounds)}: {confident}.", code="xi_alpha_bounds")
 
 
-def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Iterator[Finding]:
+def _notes(
+    duals: tuple[FittedDual, ...], rho: float, refine: str | None, depth: int
+) -> Iterator[Finding]:
     first = duals[0]
     radius = f"R² = {first.squared_radius:.4g} ({first.radius_rule})"
     if refine is None:
@@ -356,6 +375,12 @@ def _notes(duals: tuple[FittedDual, ...], rho: float, refine: str | None) -> Ite
             "to 1.00 of measured samples",
             code="pessimistic",
         )
+    elif refine == "search":
+        searched = (
+            f"ρ = {rho:g}, refined by a search of depth {depth}: between ρ alone and the span; not "
+            "proven; how often its bound holds was not measured"
+        )
+        yield Finding(f"{searched}; {radius}", code="refined_by_search")
     else:
         refined = (
             "refined by the span: near leave-one-out, so nearly unbiased; not proven; at 95 % the "

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Codes, Flags
+from truerisk.aliases import Codes, Flags, Indices
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.columns import Column, Floats, Strings
 from truerisk.inputs.records.places import Places, refusal
+from truerisk.kernels import counts as kernel
 from truerisk.labels import Spelling
 
 UNKNOWN, MISSING = -1, -2
@@ -26,27 +27,48 @@ TABLE_RANGE = 2**20  # integers whose range is below this go through a table, ot
 
 @dataclass
 class Keys:
-    """One batch of a column: one key per row, one code per key, and which rows have no value."""
+    """One batch of a column: one key per row, one code per key, and which rows have no value.
 
-    keys: NDArray[Any]
+    The key of a row is its value less `lowest`.  `at_once` are the codes of the rows, if the keys
+    were found by looking them up.
+    """
+
+    values: NDArray[Any]
     codes: Codes
     text_of: Callable[[int], str]
     null: Flags | None
+    lowest: int = 0
+    at_once: Codes | None = None
 
     def looked_up(self) -> Codes:
         """Give the code of every row; negative where it is missing or not yet in the book."""
-        codes = self._of_two() if len(self.codes) == 2 else self.codes[self.keys]
+        codes, self.at_once = self.at_once, None
+        if codes is None:
+            codes = _look_up(self.values, self.lowest, self.codes)
+        if codes is None:
+            raise IndexError("Every key has its place in the table.")
         if self.null is not None:
             codes[self.null] = MISSING
         return codes
 
-    def _of_two(self) -> Codes:
-        # Two points lie on a line, and a line is five times as fast as a table.
-        first, second = self.codes.tolist()
-        codes = self.keys.astype(np.int32)
-        codes *= second - first
-        codes += first
-        return codes
+    def keys_of(self, rows: Indices) -> Indices:
+        """Give the keys of some rows."""
+        return _signed(self.values[rows]) - _signed(np.array(self.lowest, self.values.dtype))
+
+
+def _look_up(values: NDArray[Any], lowest: int, table: Codes) -> Codes | None:
+    """Give the entry of the table at each value less `lowest`; None if one lies outside of it."""
+    plain = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if plain.dtype == np.uint64:
+        # Differences of unsigned numbers are those of their bits read as signed ones.
+        plain, lowest = _signed(plain), int(_signed(np.array(lowest, np.uint64)))
+    entries = np.empty(len(plain), np.int32)
+    return None if kernel.look_up(plain, lowest, table, entries) else entries
+
+
+def _signed(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Give integers as int64; those beyond 2⁶³ turn negative."""
+    return values.astype(np.int64)
 
 
 class LabelEncoder:
@@ -112,6 +134,11 @@ class LabelEncoder:
                 lambda key: self._spell(str(bool(key))),
                 null,
             )
+        if null is None and len(values) and self._kind == str(values.dtype):
+            # Most batches have the labels of those before: one pass looks them up, and sees it.
+            codes = _look_up(values, self._lowest, self._integer_codes)
+            if codes is not None:
+                return self._integer_keys(values, null, codes)
         if null is not None and null.any():
             # A value that is there, and not zero: the range stays that of the column.
             values = np.where(null, values[int(np.argmin(null))], values)
@@ -119,11 +146,17 @@ class LabelEncoder:
         if high - low >= TABLE_RANGE or not self._range(str(values.dtype), low, high):
             distinct, places = np.unique(values, return_inverse=True)
             return self._of_words(places, list(map(str, distinct.tolist())), null)
+        return self._integer_keys(values, null)
+
+    def _integer_keys(
+        self, values: NDArray[Any], null: Flags | None, at_once: Codes | None = None
+    ) -> Keys:
         lowest = self._lowest
-        # Subtraction in the type of the column could overflow: int8 127 - (-128).
-        wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
-        keys = wide - values.dtype.type(lowest) if lowest else wide
-        return Keys(keys, self._integer_codes, lambda key: self._spell(str(key + lowest)), null)
+
+        def text_of(key: int) -> str:
+            return self._spell(str(key + lowest))
+
+        return Keys(values, self._integer_codes, text_of, null, lowest, at_once)
 
     def _range(self, kind: str, low: int, high: int) -> bool:
         """Make the table reach from `low` to `high`, keeping what it knows; False if too far."""
@@ -175,7 +208,7 @@ def encode(
             rows = np.flatnonzero(codes == UNKNOWN)
             # Of several writes to one place the last stays: written backwards, the first row.
             first_row = np.full(len(prepared[place].codes), -1)
-            first_row[prepared[place].keys[rows[::-1]]] = rows[::-1]
+            first_row[prepared[place].keys_of(rows[::-1])] = rows[::-1]
             keys_met = np.flatnonzero(first_row >= 0).tolist()
             new += [(int(first_row[key]), place, key) for key in keys_met]
     if not new:

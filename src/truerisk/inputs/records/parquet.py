@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from threading import Event
 import pyarrow as pa
 from pyarrow import parquet
 
+from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
 from truerisk.inputs.records.arrow import plain_columns
@@ -94,7 +96,22 @@ class ParquetFile:
                     use_threads=True,
                 )
         except DAMAGE as error:
-            raise self._damaged(error) from error
+            raise self._damaged(error, selection) from error
+
+    def _damaged_place(self, selection: Selection) -> str:
+        """Name the first row group and column that cannot be read; nothing if the footer is."""
+        lengths = self.row_group_lengths() or []
+        ends = list(itertools.accumulate(lengths))
+        for group in range(len(lengths)) if self.row_groups is None else self.row_groups:
+            for name in dict.fromkeys(selection.columns):
+                try:
+                    with self._open() as file:
+                        for _ in file.iter_batches(row_groups=[group], columns=[name]):
+                            pass
+                except (*DAMAGE, InputError):
+                    rows = f"rows {ends[group] - lengths[group] + 1} to {ends[group]}"
+                    return f"in row group {group + 1} of {len(lengths)} ({rows}), {shown(name)}: "
+        return ""
 
     def _text_columns(self, selection: Selection) -> list[str]:
         """List the label columns whose strings are read as codes: none is made twice."""
@@ -117,7 +134,9 @@ class ParquetFile:
         except DAMAGE as error:
             raise self._damaged(error) from error
 
-    def _damaged(self, error: Exception) -> InputError | ResourceError:
+    def _damaged(
+        self, error: Exception, selection: Selection | None = None
+    ) -> InputError | ResourceError:
         # Arrow raises OSError for damaged pages too; only failures of the system have a number.
         if isinstance(error, OSError) and error.errno is not None:
             return read_failure(self.path, error)
@@ -126,9 +145,10 @@ class ParquetFile:
                 f"{shown_path(self.path)}: needs more memory than there is, or it is damaged."
             )
         reason = " ".join(str(error).split()).rstrip(".")
+        place = "" if selection is None else self._damaged_place(selection)
         return refusal(
             self.path,
-            f"must be an intact Parquet file; {reason}. Nothing was computed from the part; "
+            f"must be an intact Parquet file; {place}{reason}. Nothing was computed from the part; "
             f"copy or write the file again.",
         )
 

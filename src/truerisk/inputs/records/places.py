@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -122,14 +123,15 @@ class Fingerprint:
 
 
 def local_path(place: os.PathLike[str] | str) -> Path:
-    """Return where a file is on this disk; what comes from stdin ("-") or a URI is copied first.
+    """Return where a file or a folder is on this disk; what is not there is copied first.
 
-    The copies are removed at the end of the process.  Messages and results name the origin, without
-    the user and the query of a URI, which may hold secrets.
+    That is stdin ("-") and what a URI names.  The copies are removed at the end of the process.
+    Messages and results name the origin, without the user and the query of a URI, which may hold
+    secrets.
     """
     text = os.fspath(place)
     if text == STDIN:
-        return _copied(lambda: nullcontext(sys.stdin.buffer), "stdin", "stdin")
+        return _copied("stdin", {"": lambda: nullcontext(sys.stdin.buffer)}, "stdin")
     match = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", text)
     if match is None:
         return Path(text)
@@ -138,12 +140,19 @@ def local_path(place: os.PathLike[str] | str) -> Path:
     parts = urlsplit(text)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
-    shown_as = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    name = Path(unquote(parts.path)).name or parts.netloc
-    return _copied(lambda: _opened(text, parts.scheme), name, shown_as)
+    where = parts.path.rstrip("/")
+    shown_as = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{where}"
+    with _failures_named(shown_as):
+        streams = _streams(text, parts.scheme)
+    return _copied(Path(unquote(where)).name or parts.netloc, streams, shown_as)
 
 
-def _copied(opened: Callable[[], Any], name: str, shown_as: str) -> Path:
+# How to open each file of a place, by its path within it; the path of a single file is empty.
+Streams = dict[str, Callable[[], Any]]
+
+
+def _copied(name: str, streams: Streams, shown_as: str) -> Path:
+    """Copy a file, or every file of a folder, and note where the copies come from."""
     import atexit
     import shutil
     import tempfile
@@ -151,40 +160,81 @@ def _copied(opened: Callable[[], Any], name: str, shown_as: str) -> Path:
     folder = tempfile.mkdtemp(prefix="truerisk-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / name
-    try:
-        with opened() as stream, path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, COPIED_AT_ONCE)
-    except FileNotFoundError:
-        raise InputError(f"{shown_as}: there is no such file.") from None
-    except OSError as error:  # of the network and of the disk
-        raise ResourceError(f"{shown_as}: reading failed ({error}).") from None
     _ORIGINS[os.fspath(path)] = shown_as
+    for inside, opened in streams.items():
+        copy_path = path / inside
+        named = f"{shown_as}/{inside}" if inside else shown_as
+        with _failures_named(named):
+            copy_path.parent.mkdir(parents=True, exist_ok=True)
+            with opened() as stream, copy_path.open("wb") as copy:
+                shutil.copyfileobj(stream, copy, COPIED_AT_ONCE)
+        _ORIGINS[os.fspath(copy_path)] = named
     return path
 
 
-def _opened(uri: str, scheme: str) -> Any:
-    """Open what a URI names: http by Python itself, others by pyarrow or fsspec."""
+@contextmanager
+def _failures_named(shown_as: str) -> Iterator[None]:
+    """Name the place at which a network or a disk fails."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{shown_as}: there is no such file.") from None
+    except OSError as error:
+        raise ResourceError(f"{shown_as}: reading failed ({error}).") from None
+
+
+def _streams(uri: str, scheme: str) -> Streams:
+    """List the files that a URI names: http by Python itself, others by pyarrow or fsspec."""
     if scheme in {"http", "https"}:
         from urllib.request import urlopen
 
-        return urlopen(uri, timeout=TIMEOUT)  # noqa: S310  (the scheme was looked at)
+        return {"": lambda: urlopen(uri, timeout=TIMEOUT)}  # noqa: S310  (the scheme was looked at)
     if scheme in ARROW_STORES and find_spec("pyarrow") is not None:
-        from pyarrow import fs
-
-        try:
-            system, path = fs.FileSystem.from_uri(uri)
-        except ValueError as error:
-            raise InputError(f"`paths` must be files that can be read; {error}.") from None
-        return system.open_input_stream(path, compression=None)
+        return _arrow_streams(uri)
     try:
         import fsspec  # type: ignore[import-untyped]
 
-        return fsspec.open(uri, "rb")
+        system, path = fsspec.core.url_to_fs(uri)
     except (ImportError, ValueError) as error:
         needed = {"s3": "pyarrow", "gs": "pyarrow", "hf": "huggingface_hub"}.get(scheme, "fsspec")
         raise ResourceError(
             f"{scheme}:// needs a package that reads it ({error}): `pip install {needed}`."
         ) from None
+    if not system.isdir(path):
+        return {"": partial(system.open, path, "rb")}
+    start = path.rstrip("/") + "/"
+    return _visible(
+        {one.removeprefix(start): partial(system.open, one) for one in system.find(path)}
+    )
+
+
+def _arrow_streams(uri: str) -> Streams:
+    from pyarrow import fs
+
+    try:
+        system, path = fs.FileSystem.from_uri(uri)
+    except ValueError as error:
+        raise InputError(f"`paths` must be files that can be read; {error}.") from None
+    opened = partial(system.open_input_stream, compression=None)
+    if system.get_file_info(path.rstrip("/")).type != fs.FileType.Directory:
+        return {"": partial(opened, path)}
+    start = path.rstrip("/") + "/"
+    inside = system.get_file_info(fs.FileSelector(start, recursive=True))
+    return _visible(
+        {
+            one.path.removeprefix(start): partial(opened, one.path)
+            for one in inside
+            if one.type == fs.FileType.File
+        }
+    )
+
+
+def _visible(streams: Streams) -> Streams:
+    """Leave out what a folder on this disk hides, too; refuse names that lead out of it."""
+    parts = {name: name.split("/") for name in streams}
+    if any(".." in one for one in parts.values()):
+        raise InputError("`paths` must not name a folder with files whose names hold '..'.")
+    return {name: streams[name] for name, one in parts.items() if one[-1][0] not in "._"}
 
 
 def find_files(

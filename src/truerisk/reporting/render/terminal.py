@@ -1,6 +1,6 @@
 """Results → tables on a terminal, readable at 80 columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
@@ -57,16 +57,20 @@ def print_table(table: Table, console: Console) -> None:
         padding=(0, 1, 0, 0),
         header_style="dim",
     )
-    widths = [
-        max((len(row[at]) for row in table.rows), default=0) for at in range(len(table.columns))
-    ]
-    # Numbers are not broken over lines as long as names still have room beside them.
-    names = MIN_NAME * sum(not column.numeric for column in table.columns)
-    numbers = sum(
-        width for column, width in zip(table.columns, widths, strict=True) if column.numeric
-    )
-    fits = names + numbers + 2 * len(widths) <= console.width
-    for column, width in zip(table.columns, widths, strict=True):
+    # Numbers are not broken over lines as long as names still have room beside them; where they
+    # have none, an interval goes to the next line whole.
+    rows: Sequence[Sequence[str]] = table.rows
+    fits = _numbers_fit(table, rows, console.width)
+    if not fits:
+        rows = [
+            [
+                cell.replace(" [", "\n[") if column.numeric else cell
+                for column, cell in zip(table.columns, row, strict=True)
+            ]
+            for row in rows
+        ]
+        fits = _numbers_fit(table, rows, console.width)
+    for column, width in zip(table.columns, _widths(table, rows), strict=True):
         whole = column.numeric and fits
         drawn.add_column(
             Text(visible(column.heading)),
@@ -75,10 +79,28 @@ def print_table(table: Table, console: Console) -> None:
             min_width=width if whole else None,
             no_wrap=whole and width >= len(column.heading),
         )
-    for row in table.rows:
+    for row in rows:
         cells = zip(table.columns, row, strict=True)
         drawn.add_row(*(_cell(cell, numeric=column.numeric) for column, cell in cells))
     console.print(drawn)
+
+
+def _widths(table: Table, rows: Sequence[Sequence[str]]) -> list[int]:
+    """Give the longest line of each column."""
+    return [
+        max((len(line) for row in rows for line in row[at].split("\n")), default=0)
+        for at in range(len(table.columns))
+    ]
+
+
+def _numbers_fit(table: Table, rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether the numbers fit in a line, with some room for names."""
+    widths = _widths(table, rows)
+    used = sum(
+        own if column.numeric else MIN_NAME
+        for column, own in zip(table.columns, widths, strict=True)
+    )
+    return used + 2 * len(widths) <= width
 
 
 def print_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:

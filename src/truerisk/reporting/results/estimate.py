@@ -26,7 +26,7 @@ from truerisk.reporting.document import (
     sentences,
 )
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import with_intervals
+from truerisk.reporting.sections.coverage import refit_uses, with_intervals
 from truerisk.reporting.sections.provenance import unit_of
 from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of, written
 from truerisk.results import Estimate, Resampled
@@ -148,7 +148,11 @@ def estimate_facts(estimate: Any) -> Facts:
 
 
 def estimate_uses(estimate: Any) -> Iterator[Use]:
-    """Look up what was measured of the interval; of refits nobody knows the design here."""
+    """Look up what was measured of the interval; that of refits by their design."""
+    design = getattr(estimate, "design", "")
+    if design:
+        yield from refit_uses([estimate], design)
+        return
     for interval, one in with_intervals([estimate]):
         measured = coverage_of(
             interval.method, one.measure, target=one.target, level=interval.level

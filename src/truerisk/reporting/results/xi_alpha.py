@@ -24,7 +24,9 @@ from truerisk.reporting.wording import count, number, title_of, with_interval
 def xi_alpha_chapter(result: XiAlpha) -> Chapter:
     """Give all that a page says of the ξα-estimates of an SVM."""
     chapter = evaluation_chapter(result)
-    refined = ", refined by the span" if result.settings.get("refine") else ""
+    by = {"span": "the span", "search": f"a search of depth {result.settings.get('depth')}"}
+    refine = result.settings.get("refine")
+    refined = f", refined by {by[refine]}" if refine else ""
     rho = f", ρ = {result.settings['rho']:g}" if "rho" in result.settings else ""
     head, *rest = chapter.sections
     return replace(

@@ -9,13 +9,18 @@ from truerisk.intervals.measured_coverage import (
     CHOSEN_ON,
     DIFFERENCE,
     LEARNER,
+    LEFT_OUT,
     NOT_MEASURED,
     PRIOR,
+    SCORER,
     WEIGHTS,
     CoverageFigure,
     coverage_of,
+    divisions_design,
+    folds_design,
 )
 from truerisk.intervals.measured_coverage import NO_PROMISE as NO_PROMISE_MADE
+from truerisk.measures.registry import measure_of
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import (
@@ -234,13 +239,13 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
-    """Look up what was measured of intervals by refits of a design."""
+    """Look up what was measured of intervals by refits of a design; scorers are all alike."""
     for interval, estimate in with_intervals(estimates):
         result = None
         if design:
             result = coverage_of(
                 interval.method,
-                estimate.measure,
+                SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
                 design=design,
                 target=estimate.target,
                 level=interval.level,
@@ -252,20 +257,21 @@ def design_of(settings: Mapping[str, Any]) -> str:
     """Name the way of refitting as the ledgers do; nothing for one that none of them has."""
     method = settings.get("method")
     if method == "cross_validation":
-        folds, repeats = settings.get("folds"), settings.get("repeats", 1)
-        return f"{folds} folds" if repeats == 1 else f"{repeats} × {folds} folds"
+        return folds_design(settings["folds"], settings.get("repeats", 1))
+    if method == "subsampling":
+        return divisions_design(settings["repeats"], settings["test_size"])
     named = {"holdout": HELD_OUT, "nested_cross_validation": OWN, "conservative_z": OWN}
     return named.get(str(method), "")
 
 
 def svm_uses(evaluation: Any) -> Iterator[Use]:
-    """Look up what was measured of intervals without refits: of ξα alone, by its ρ or the span."""
+    """Look up what was measured of intervals without refits, of ξα by its ρ or refined."""
     settings = evaluation.settings
-    refined = settings.get("refine") == "span"
-    design = "span" if refined else f"ρ = {settings.get('rho', math.nan):g}"
+    rho = settings.get("refine") or f"ρ = {settings.get('rho', math.nan):g}"
     for interval, estimate in with_intervals(all_estimates(evaluation)):
-        measured = None
-        if interval.method.startswith("xi_alpha"):
+        measured, of_xi_alpha = None, interval.method.startswith("xi_alpha")
+        design = rho if of_xi_alpha else LEFT_OUT
+        if of_xi_alpha or estimate.method == "leave_one_out":
             measured = coverage_of(
                 interval.method,
                 estimate.measure,

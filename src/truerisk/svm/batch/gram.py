@@ -48,10 +48,17 @@ STEP, STEP_PER_EXAMPLE = 150.0, 0.7  # nanoseconds, as measured
 ROUNDS = 6  # more of them mean that steps are the better way
 MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
+GROWTHS = 6  # of the tableau, in one try
+NEARLY = 1e-4  # a gap that the ridge or rounding may leave
+INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
 EXCESS = 1e-12  # part of Σ|z| that is no excess but rounding
 
-RIDGE = 1e-12  # of the largest K(x, x), added to each: equal examples share α then, in one way
+# Of the largest K(x, x), added to each: equal examples share α then, in one way.  With more of it
+# less depends on rounding; with less of it the solution is nearer to the optimum.
+RIDGE, LARGEST_RIDGE = 1e-12, 1e-10
+RIDGE_OF_GAP = 0.1  # part of the tolerance that the ridge may take
+INDEPENDENT = 1e-7  # of it, squared: who is nearer to the flat of the others is not pivoted on
 PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 
 BLOCK = 64  # examples, as in the kernel
@@ -59,56 +66,100 @@ BLOCK = 64  # examples, as in the kernel
 Z, LOWER, UPPER, GRADIENT, DIAGONAL, STEP_ROWS = 0, 1, 2, 3, 4, 8
 # Rows of an exact state: bounds, what the tableau is given and what it gives.
 LOW, HIGH, GIVEN, GOT, ROUND_ROWS = range(5)
-SETTLED = 0  # a verdict
+SETTLED, NEEDED = 0, 3  # verdicts
 
 
 # --- the tableau
 
 
-@dataclass(frozen=True, eq=False)
 class Tableau:
-    """K, pivoted on the examples of `base`."""
+    """K, pivoted on the examples of `base`; rows of T are there for those that were added."""
 
-    values: Array
-    own: Array
-    base: NDArray[np.bool_]
-    reach: Array  # how far z goes for one unit of the margin, at least
-    floor: float
-
-    @property
-    def arrays(self) -> tuple[Array, NDArray[np.uint8], Array]:
-        """What compiled functions take of it."""
-        return self.values, self.base.view(np.uint8), self.reach
-
-    @classmethod
-    def of(cls, gram: Array, y: Array, candidates: NDArray[np.int64]) -> "Tableau":
+    def __init__(
+        self,
+        gram: Array,
+        y: Array,
+        candidates: NDArray[np.int64],
+        *,
+        ridge: float = 0.0,
+        whole: bool = True,
+    ) -> None:
         """Pivot on the candidates, but for those that depend on the others."""
         n, scale = len(y), spread(gram)
-        gram = gram.copy()
-        gram.flat[:: n + 1] += RIDGE * scale
+        self.gram, self.floor = gram, PIVOT * scale
+        self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
+        among = gram[np.ix_(candidates, candidates)]
+        among.flat[:: len(candidates) + 1] += self.ridge
         block = empty_block(len(candidates))
-        fill_block(gram, candidates, block, RIDGE * scale)
-        members = members_of(block)
-        m = len(members) + 1
-        inverse = block.inverse[:m, :m]
-        base = np.zeros(n, bool)
-        base[members] = True
-        others = np.flatnonzero(~base)
-        across = np.ones((m, len(others)))
-        across[1:] = gram[np.ix_(members, others)]
-        reply = inverse @ across
-        values = np.empty((n, n))
-        values[np.ix_(members, members)] = -inverse[1:, 1:]
-        values[np.ix_(members, others)] = -reply[1:]
-        values[np.ix_(others, members)] = -reply[1:].T
-        values[np.ix_(others, others)] = gram[np.ix_(others, others)] - across.T @ reply
-        own = np.empty(n)
-        right = np.append(0.0, y[members])
-        own[members] = -(inverse @ right)[1:]
-        own[others] = y[others] - right @ reply
+        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
+        self.members = candidates[members_of(block)]
+        m = len(self.members) + 1
+        self.inverse = block.inverse[:m, :m]
+        self.base = np.zeros(n, bool)
+        self.base[self.members] = True
+        self.others = np.flatnonzero(~self.base)
+        self.across = np.ones((m, len(self.others)))
+        self.across[1:] = gram[np.ix_(self.members, self.others)]
+        self.reply = self.inverse @ self.across
+        self.own = self.answer_to(y)
         diagonal = np.diagonal(gram)
-        reach = 1.0 / np.where(diagonal > 0.0, diagonal, scale)
-        return cls(values, own, base, reach, PIVOT * scale)
+        # How far z goes for one unit of the margin, at least.
+        self.reach = 1.0 / np.where(diagonal > 0.0, diagonal, scale)
+        self.values, self.place, self.size = np.empty((0, n)), np.full(n, -1), 0
+        self.is_whole = whole
+        if whole:
+            self.add(np.arange(n))
+
+    @property
+    def arrays(self) -> tuple[Array, NDArray[np.int64], NDArray[np.uint8], Array]:
+        """What compiled functions take of it."""
+        return self.values, self.place, self.base.view(np.uint8), self.reach
+
+    def add(self, examples: NDArray[np.int64]) -> None:
+        """Add the rows of further examples."""
+        examples = np.unique(examples[self.place[examples] < 0])
+        first, self.size = self.size, self.size + len(examples)
+        if self.size > len(self.values):
+            room = min(self.size + self.size // 4, len(self.place))
+            larger = np.empty((room, len(self.place)))
+            larger[:first] = self.values[:first]
+            self.values = larger
+        self.place[examples] = np.arange(first, self.size)
+        rows, free = np.arange(first, self.size), self.base[examples]
+        at = np.searchsorted(self.others, bounded := examples[~free])
+        seen = gram_rows(self.gram, bounded, self.others)
+        seen -= self.across[:, at].T @ self.reply
+        seen[np.arange(len(at)), at] += self.ridge
+        self.values[np.ix_(rows[~free], self.others)] = seen
+        self.values[np.ix_(rows[~free], self.members)] = -self.reply[1:, at].T
+        order = np.argsort(self.members)
+        at = order[np.searchsorted(self.members, examples[free], sorter=order)] + 1
+        self.values[np.ix_(rows[free], self.others)] = -self.reply[at]
+        self.values[np.ix_(rows[free], self.members)] = -self.inverse[at, 1:]
+
+    def answer_to(self, targets: Array) -> Array:
+        """Return what the tableau gives for these targets in the place of y, and nothing given."""
+        inside = targets[..., self.members]
+        answer = np.empty(targets.shape)
+        answer[..., self.members] = -inside @ self.inverse[1:, 1:]
+        answer[..., self.others] = targets[..., self.others] - inside @ self.reply[1:]
+        return answer
+
+    def effect_of(self, given: Array) -> Array:
+        """Return Tq of rows of q, which is 0 for the base."""
+        if self.is_whole:
+            return given @ self.values
+        effect = given @ self.gram
+        inside = np.column_stack([given.sum(axis=1), effect[:, self.members]])
+        effect += self.ridge * given
+        effect[:, self.others] -= inside @ self.reply
+        effect[:, self.members] = -(inside @ self.inverse)[:, 1:]
+        return effect
+
+
+def gram_rows(gram: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Return a part of K; whole rows are taken first, since these lie in one piece."""
+    return np.take(gram[rows], columns, axis=1)
 
 
 # --- one try at some replicates
@@ -124,8 +175,13 @@ class Batch:
     train: NDArray[np.intp]
     y: Array
     tableau: Tableau
-    middle: Solution  # at the mean of all bounds
+    middle: Solution  # at the mean of all bounds, or near it
     tolerance: float
+
+    @property
+    def columns(self) -> "NDArray[np.intp] | slice":
+        """Those trained on; nothing is copied where these are all."""
+        return slice(None) if len(self.train) == self.gram.shape[1] else self.train
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +209,18 @@ class Attempt:
     good: Flags
     free: Flags
     work: Array  # nanoseconds, by the number of equations
+    gap: Array
+
+    def replace(self, which: NDArray[np.intp], other: "Attempt") -> None:
+        """Take some of the solutions from another attempt, and add its work."""
+        for mine, its in (
+            (self.decisions, other.decisions),
+            (self.good, other.good),
+            (self.free, other.free),
+            (self.gap, other.gap),
+        ):
+            mine[which] = its
+        self.work[which] += other.work
 
 
 def padded(gram: Array) -> Single:
@@ -206,34 +274,76 @@ def descend(batch: Batch, states: Single, rough: float) -> NDArray[np.int64]:
 
 
 def attempt(batch: Batch, rough: Single, bounds: Bounds) -> Attempt:
-    """Solve exactly from who is at which bound in rough states, and judge the solutions."""
-    z, sides, settled, work = settled_from(batch, rough, bounds)
+    """Solve exactly from who is at which bound in rough states, and judge the solutions.
+
+    What the ridge and rounding left over at the free examples is made up for once.
+    """
+    n = len(batch.y)
+    z = rough[:, Z, :n].astype(np.float64)
+    at_upper = rough[:, Z, :n] >= rough[:, UPPER, :n]
+    at_lower = (rough[:, Z, :n] <= rough[:, LOWER, :n]) & ~at_upper
+    sides = at_upper.astype(np.int8) - at_lower
+    ends = z, sides, settled, _ = settled_from(batch, z, sides, bounds)
+    found = judged(batch, bounds, ends)
+    again = np.flatnonzero(settled & ~found.good & (found.gap <= NEARLY))
+    if len(again):
+        left_over = batch.y - found.decisions[again][:, batch.columns]
+        targets = batch.tableau.answer_to(np.where(sides[again] == 0, left_over, 0.0))
+        some = bounds.of_some(again)
+        mended = settled_from(batch, z[again], sides[again], some, targets)
+        found.replace(again, judged(batch, some, mended))
+    return found
+
+
+def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]) -> Attempt:
+    """Measure on K itself what `settled_from` returned."""
+    z, sides, settled, work = ends
     decisions = z @ batch.gram
     bias, gap = np.empty(len(z)), np.empty(len(z))
-    gradient = np.ascontiguousarray(batch.y - decisions[:, batch.train])
+    gradient = np.ascontiguousarray(batch.y - decisions[:, batch.columns])
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
     good = settled & (gap <= batch.tolerance)
     good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
+    # A free example pins the bias down unless it is rounding that keeps it off its bound.
+    edge = INSIDE * (bounds.upper - bounds.lower)
+    good &= ((z - bounds.lower > edge) & (bounds.upper - z > edge)).any(axis=1)
     decisions += bias[:, None]
-    return Attempt(decisions, good, sides == 0, work)
+    return Attempt(decisions, good, sides == 0, work, gap)
 
 
-def settled_from(batch: Batch, rough: Single, bounds: Bounds) -> tuple[Array, Sides, Flags, Array]:
-    """Return z, who is at which bound, whether that is settled, and the work that took."""
-    n, tableau, lower, upper = len(batch.y), batch.tableau, bounds.lower, bounds.upper
-    z = rough[:, Z, :n]
-    at_upper = z >= rough[:, UPPER, :n]
-    at_lower = (z <= rough[:, LOWER, :n]) & ~at_upper
-    sides = at_upper.astype(np.int8) - at_lower
-    given = np.where(at_upper, upper, np.where(at_lower, lower, z))
+def settled_from(
+    batch: Batch, z: Array, sides: Sides, bounds: Bounds, targets: Array | None = None
+) -> tuple[Array, Sides, Flags, Array]:
+    """Return z, who is at which bound, whether that is settled, and the work that took.
+
+    `targets` is what the tableau gives for targets beside y.
+    """
+    tableau, lower, upper = batch.tableau, bounds.lower, bounds.upper
+    given = np.where(sides > 0, upper, np.where(sides < 0, lower, z))
     given[:, tableau.base] = 0.0
-    states = np.empty((len(z), ROUND_ROWS, n))
-    states[:, LOW], states[:, HIGH] = lower, upper
-    states[:, GIVEN] = given
-    states[:, GOT] = tableau.own - given @ tableau.values
-    verdicts, work = np.empty(len(z), np.int64), np.empty(len(z))
-    kernel.settle_all(*tableau.arrays, states, sides, tableau.floor, ROUNDS, verdicts, work)
-    exact = np.where(tableau.base, -states[:, GOT], states[:, GIVEN])
+    start = np.empty((len(z), ROUND_ROWS, len(batch.y)))
+    start[:, LOW], start[:, HIGH], start[:, GIVEN] = lower, upper, given
+    np.subtract(tableau.own, tableau.effect_of(given), out=start[:, GOT])
+    if targets is not None:
+        start[:, GOT] += targets
+    tableau.add(np.flatnonzero(((sides == 0) != tableau.base).any(axis=0)))
+    exact, sides = np.empty(z.shape), sides.copy()
+    verdicts, work, left = np.empty(len(z), np.int64), np.empty(len(z)), np.arange(len(z))
+    for _ in range(GROWTHS):
+        # What is complete needs no second try, and so no copy.
+        states, ends = (start, sides) if tableau.is_whole else (start[left], sides[left])
+        needed, verdict, spent = np.zeros(len(batch.y), np.uint8), verdicts[left], work[left]
+        kernel.settle_all(
+            *tableau.arrays, states, ends, tableau.floor, ROUNDS, needed, verdict, spent
+        )
+        exact[left] = np.where(tableau.base, -states[:, GOT], states[:, GIVEN])
+        verdicts[left], work[left] = verdict, spent
+        lacking = verdict == NEEDED
+        sides[left[~lacking]] = ends[~lacking]
+        if not lacking.any():
+            break
+        tableau.add(np.flatnonzero(needed))
+        left = left[lacking]
     exact = np.where(sides > 0, upper, np.where(sides < 0, lower, np.clip(exact, lower, upper)))
     settled = verdicts == SETTLED
     exact[~settled] = 0.0
@@ -286,10 +396,40 @@ def shared(
     rows = gram[train]
     among = np.ascontiguousarray(rows[:, train])
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
-    free = np.flatnonzero(middle.free)
-    # A tableau needs somebody to see the others from.
-    tableau = Tableau.of(among, y, free if len(free) else np.arange(1))
+    ridge = RIDGE_OF_GAP * tolerance / float(bounds.max() or 1.0)
+    tableau = Tableau(among, y, free_in(middle), ridge=ridge)
     return Batch(rows, among, padded(among), train, y, tableau, middle, tolerance)
+
+
+def free_in(solution: Solution) -> NDArray[np.intp]:
+    """Name who is free; a tableau needs somebody to see the others from."""
+    free = np.flatnonzero(solution.free)
+    return free if len(free) else np.arange(1)
+
+
+class Nearby:
+    """SVMs near a solution on all examples, as those without a few of them; a few at a time.
+
+    The tableau has the rows of those only that change: with few SVMs the others are not worth it.
+    """
+
+    def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
+        ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
+        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
+        everyone = np.arange(len(gram))
+        self.batch = Batch(
+            gram, gram, padded(gram), everyone, solution.y, tableau, solution, tolerance
+        )
+
+    def decisions(self, bounds: Array) -> tuple[Array, Flags]:
+        """Return the decision values for each row of bounds, and whether the row was solved.
+
+        What is solved has a gap of at most the tolerance, and somebody free who pins the bias down.
+        """
+        decisions, left, _ = attempts(Plan(self.batch, FIRST), bounds)
+        solved = np.ones(len(bounds), bool)
+        solved[left] = False
+        return decisions, solved
 
 
 def piloted(batch: Batch, bounds: Array) -> Plan:
@@ -334,16 +474,27 @@ def with_base(batch: Batch, free: NDArray[np.bool_]) -> Batch:
     base = np.flatnonzero(free.mean(axis=0) > 0.5) if len(free) else np.zeros(0, np.intp)
     if not len(base):
         return batch
-    return replace(batch, tableau=Tableau.of(batch.among, batch.y, base))
+    tableau = Tableau(batch.among, batch.y, base, ridge=batch.tableau.ridge)
+    return replace(batch, tableau=tableau)
 
 
 def decisions_of(plan: Plan, bounds: Array) -> Array:
     """Solve the replicates of one chunk."""
-    batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
-    decisions = np.empty((len(bounds), batch.gram.shape[1]))
+    batch = plan.batch
     if plan.first == len(ROUGH):
         path = start_of(batch.among, batch.middle)
         return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
+    decisions, left, states = attempts(plan, bounds)
+    for place, state in zip(left, states, strict=True):
+        alpha = np.abs(state[Z, : len(batch.y)].astype(np.float64))
+        decisions[place] = finished(batch, bounds[place], replace(batch.middle, alpha=alpha), None)
+    return decisions
+
+
+def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Single]:
+    """Return the decisions of a chunk of replicates, who is not settled, and where these stand."""
+    batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
+    decisions = np.empty((len(bounds), batch.gram.shape[1]))
     left, states = np.arange(len(bounds)), started(batch, chunk)
     for rough in ROUGH[plan.first :]:
         descend(batch, states, rough)
@@ -352,10 +503,7 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
         left, states = left[~found.good], states[~found.good]
         if not len(left):
             break
-    for place, state in zip(left, states, strict=True):
-        alpha = np.abs(state[Z, : len(batch.y)].astype(np.float64))
-        decisions[place] = finished(batch, bounds[place], replace(batch.middle, alpha=alpha), None)
-    return decisions
+    return decisions, left, states
 
 
 def finished(batch: Batch, upper: Array, start: Solution, path: Path | None) -> Array:

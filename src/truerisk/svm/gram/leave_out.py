@@ -20,6 +20,7 @@ from truerisk.kernels import gram as kernel
 from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.gram.path import (
     ARRIVED,
+    EVENTS,
     FULL,
     GOING,
     LOWER,
@@ -128,11 +129,13 @@ class Tableau:
         rows = base.gram[self.members]
         self.sides = np.vstack([np.ones(len(self.others)), rows[:, self.others]])
         self.moves = self.inverse @ self.sides
-        equations = np.zeros((m, m))
-        equations[0, 1:] = equations[1:, 0] = 1.0
-        equations[1:, 1:] = rows[:, self.members]
-        # The inverse has been updated on its way here: what paths add up must not be its rounding.
-        self.moves += self.inverse @ (self.sides - equations @ self.moves)
+        if base.at[EVENTS] > 1.0:
+            # The inverse has been updated on its way here, not only at the end: what paths add up
+            # must not be its rounding.
+            equations = np.zeros((m, m))
+            equations[0, 1:] = equations[1:, 0] = 1.0
+            equations[1:, 1:] = rows[:, self.members]
+            self.moves += self.inverse @ (self.sides - equations @ self.moves)
         self.place = np.full(n, -1)
         self.effects, self.size = np.empty((0, n)), 0
 

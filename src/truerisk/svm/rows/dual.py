@@ -9,6 +9,8 @@ Link      the problem is solved on the examples near the margin; one pass over a
           step on the free ones ends what sweeps only come close to, and sets the bias
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,7 +106,10 @@ class State:
             self.alpha = np.zeros(len(rows))
             self.bias = float(np.sum(upper * y)) / total if total > 0.0 else 0.0
         else:
-            self.alpha, self.bias = np.minimum(start.alpha, upper), start.bias
+            # Who was at a bound most likely is at the new one, and not free now that it moved.
+            bound = (start.alpha >= start.upper) & (start.upper > 0.0)
+            self.alpha = np.where(bound, upper, np.minimum(start.alpha, upper))
+            self.bias = start.bias
 
     def look(self) -> None:
         """Build w from α; take the decisions, the bias and the gap of all examples from it."""
@@ -202,7 +207,7 @@ class Neighbourhood:
         self.rows, self.y, self.upper, self.alpha = rows, y, upper, alpha
         self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
         self.order = active.astype(np.int32)
-        self.highest, self.lowest, self.changes = np.inf, -np.inf, 0
+        self.highest, self.lowest, self.changes, self.gap = np.inf, -np.inf, 0, np.inf
         self.free, self.free_rows = self.order[:0], rows.take(active[:0])
         self.drop_beyond = np.inf
         self.cautious = False  # whether a step that overshoots is shortened, not only cut
@@ -244,7 +249,14 @@ class Neighbourhood:
 
     def sweep(self) -> None:
         """Go once over the examples that are kept; then move the multiplier."""
-        remaining, self.balance, self.highest, self.lowest, self.changes = kernel.sweep(
+        (
+            remaining,
+            self.balance,
+            self.highest,
+            self.lowest,
+            self.changes,
+            self.gap,
+        ) = kernel.sweep(
             *self.rows.arrays,
             self.y,
             self.upper,
@@ -324,10 +336,13 @@ def up_to_a_bound(step: Array, low: Array, high: Array) -> Array:
     return step * float(np.min(ends[over] / step[over], initial=1.0))
 
 
-def mixed(which: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Mix blocks of examples, always in the same way."""
-    firsts = BLOCK * np.random.default_rng(SEED).permutation(-(-len(which) // BLOCK))
-    order = (firsts[:, None] + np.arange(BLOCK)).ravel()
+def mixed(
+    which: NDArray[Any], rng: np.random.Generator | None = None, block: int = BLOCK
+) -> NDArray[Any]:
+    """Mix blocks of examples; without a generator, always in the same way."""
+    rng = np.random.default_rng(SEED) if rng is None else rng
+    firsts = block * rng.permutation(-(-len(which) // block))
+    order = (firsts[:, None] + np.arange(block)).ravel()
     return np.asarray(which[order[order < len(which)]])
 
 

@@ -201,8 +201,9 @@ class Workspace:
     def multiply(self) -> None:
         """Return w·x of all examples at the ends of the four paths."""
         self.weights[:] = self.band.whole.weights[:, None]
-        kernel.add_four(*self.band.near.arrays, self.change, self.weights)
-        kernel.multiply_four(*self.band.rows.arrays, self.weights, self.products)
+        weights = self.weights.reshape(-1)
+        kernel.add_four(*self.band.near.arrays, self.change, weights)
+        kernel.multiply_four(*self.band.rows.arrays, weights, self.products)
 
     def measure(self, out: int, lane: int) -> tuple[float, NDArray[np.intp]]:
         """Return the margin, or NaN and the examples outside of the band that object to it."""

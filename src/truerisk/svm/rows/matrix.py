@@ -1,7 +1,8 @@
 """Rows of a sparse matrix, as the solvers of the linear SVM read them.
 
 Given     a dense matrix, or one of scipy.sparse in any format
-Returns   float64 values, int32 columns and int64 row starts: no column twice in a row, no zeros
+Returns   float64 values, int32 columns and int64 row starts: no column twice in a row; no zeros,
+          but for those of a table
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import rows as kernel
+
+COMMON = 0.05  # of the rows: a column with entries in more of them is multiplied as a dense one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +87,18 @@ def as_rows(X: Any) -> Rows:
     )
 
 
+def table_rows(table: Array) -> Rows:
+    """Return a dense table by its rows, zeros and all, without a copy of its values."""
+    n, width = table.shape
+    return Rows(
+        data=table.ravel(),
+        indices=np.tile(np.arange(width, dtype=np.int32), n),
+        indptr=np.arange(0, n * width + 1, width, dtype=np.int64),
+        width=width,
+        squared_norms=np.einsum("ij,ij->i", table, table),
+    )
+
+
 def inner_products(rows: Rows, first: int, *, workers: int = 1) -> Array:
     """Return x·x′ of the rows from `first` on with all rows."""
     products = np.empty((len(rows) - first, len(rows)))
@@ -98,4 +113,22 @@ def inner_products(rows: Rows, first: int, *, workers: int = 1) -> Array:
             list(pool.map(fill, range(workers)))
     own = products[:, first:]
     own += np.tril(own, -1).T
+    return products
+
+
+def products_of(X: Any) -> Array:
+    """Return x·x′ of all rows of a sparse matrix, its common columns taken for dense ones.
+
+    A column costs the square of its entries in a sparse product, n² in a dense one, which is many
+    times faster per multiplication.
+    """
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(X, dtype=np.float64)
+    n = matrix.shape[0]
+    common = np.bincount(matrix.indices, minlength=matrix.shape[1]) > COMMON * n
+    dense = matrix[:, common].toarray()
+    products: Array = dense @ dense.T
+    rare = matrix[:, ~common]
+    products += (rare @ rare.T).toarray()
     return products
