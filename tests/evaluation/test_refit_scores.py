@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import truerisk as tr
+from truerisk.errors import InputError
 from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import hanley_mcneil_standard_error
@@ -173,6 +174,23 @@ def test_a_sheet_on_which_a_measure_is_undefined_leaves_it_undefined():
     assert not found.is_defined
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
     assert found.notes
+
+
+def test_a_truth_that_only_the_second_sheet_calls_impossible_makes_the_loss_infinite():
+    scores = scores_of_two(6, 2)
+    scores[1][1] = 0.0  # of a positive
+    found = named(of_two(scores).overall())
+    assert np.isinf(found["log_loss"].value)
+    assert "1 true classes were given the probability 0" in found["log_loss"].notes
+    losses = [(score - TWO) ** 2 for score in scores]
+    assert found["brier_score"].value == pytest.approx(np.mean(losses))
+
+
+def test_scores_of_the_second_sheet_that_are_no_probabilities_are_refused():
+    scores = scores_of_two(6, 2)
+    scores[1][1] = 1.5
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        list(of_two(scores).overall())
 
 
 @settings(max_examples=8)

@@ -140,7 +140,7 @@ def test_long_work_begins_here_and_goes_on_in_processes_once_they_are_ready(tmp_
     here = places.count(os.getpid())
     assert 0 < here < 60
     assert places[:here] == [os.getpid()] * here
-    again = run_each(slow_process(), {"seconds": 0.06}, range(6), n_jobs=2, begin_here=True)
+    again = run_each(slow_process(), {"seconds": 0.1}, range(15), n_jobs=2, begin_here=True)
     there = [int(one["process"]) for one in again]
     assert there[0] == os.getpid() != there[-1]  # processes that wait are sent smaller work, too
 

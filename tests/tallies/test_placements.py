@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.tallies.placements import share_below, top_negative
+from truerisk.tallies.placements import placements, share_below, top_negative
 
 columns = st.lists(st.integers(0, 5), min_size=1, max_size=20)
 
@@ -18,6 +18,17 @@ def test_it_is_the_mean_over_all_pairs(scores, others):
     ours, theirs = np.array(scores, float), np.array(others, float)
     won = (ours[:, None] > theirs) + 0.5 * (ours[:, None] == theirs)
     assert share_below(ours, theirs) == pytest.approx(won.mean(axis=1))
+
+
+@given(columns, columns)
+def test_placements_are_the_pairs_of_each_example_that_are_in_order(positives, negatives):
+    score = np.array([*positives, *negatives], float)
+    is_positive = np.arange(len(score)) < len(positives)
+    above = score[is_positive][:, None] - score[~is_positive]
+    won = (above > 0) + 0.5 * (above == 0)
+    want = np.concatenate([won.mean(axis=1), won.mean(axis=0)])
+    assert placements(score, is_positive) == pytest.approx(want)
+    assert np.isnan(placements(score, np.ones(len(score), bool))).all()
 
 
 @given(columns, columns)

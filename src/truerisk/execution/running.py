@@ -18,6 +18,7 @@ Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result
 Stop = Callable[[int, float], bool]  # of the tasks done here, and the seconds they took
 SHARED_SECONDS = 0.05  # so long tasks share one limit of threads
 START_SECONDS = 2.0  # less work than this is done before new processes have paid for their start
+SEND_SECONDS = 0.5  # the same of processes that wait: the data are written, mapped and read
 _END = object()
 
 
@@ -137,7 +138,7 @@ def _until_ready(run: _Run, items: Sequence[Any], workers: int) -> Stop:
     def stop(done: int, seconds: float) -> bool:
         nonlocal ready
         left = seconds / done * (len(items) - done)
-        if ready is None and left > (SHARED_SECONDS if are_waiting(workers) else START_SECONDS):
+        if ready is None and left > (SEND_SECONDS if are_waiting(workers) else START_SECONDS):
             modules = {type(value).__module__ for value in run.shared.values()}
             ready = start_processes(workers, {run.task.__module__, *modules})
         return ready is not None and ready()
