@@ -30,6 +30,7 @@ FIRST_PART = 2.0  # times the part: the gap of a sweep at which all examples are
 SLOW_PART = 10.0  # the same where sweeps are slow: those that were dropped too soon are many then
 BLOCK = 8  # rows that stay together when all are mixed anew
 FEW_SWEEPS = 10  # after which sweeps are slow
+SMALL = 500  # examples: they are in the cache, and several sweeps take less than Newton's step
 MAX_SWEEPS = 60  # without a look
 MAX_LOOKS = 10
 UNBALANCED = 0.2  # what it adds to the gap to bring Σyα back to 0, at most about
@@ -94,11 +95,13 @@ def _sweep_to(
         gap = near.gap + UNBALANCED * abs(near.balance)
         if gap <= goals[count >= FEW_SWEEPS] * value or visits >= max_visits:
             break
-        if count >= FEW_SWEEPS and near.changes <= QUIET * len(near.order):
+        pause = 1 + SMALL // max(len(near.order), 1)
+        if count >= FEW_SWEEPS and not count % pause and near.changes <= QUIET * len(near.order):
             passes = near.passes
             near.newton(ROUGH * near.spread)
             visits += 2 * (near.passes - passes) * len(near.free)
-        near.order = mixed(near.order, rng, BLOCK)
+        is_small = len(near.order) < SMALL
+        near.order = rng.permutation(near.order) if is_small else mixed(near.order, rng, BLOCK)
     return visits
 
 
