@@ -3,10 +3,9 @@
 Each cell draws data sets with slices of stated sizes from one population, in `size` cells the same
 in every slice, in `power` cells worse in one of them, and evaluates them with `by=`.  Of two models
 that are equally good, or of which the second is worse in one slice, `tr.compare` says where they
-differ; likewise of answers without labels.
+differ.
 """
 
-import math
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -159,14 +158,6 @@ def rarely_right(design: Design, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def two_logs(design: Design, rng: np.random.Generator) -> dict[str, Any]:
-    """Draw the answers of two models that are right equally often, and mostly together."""
-    first = answers(design, rng)
-    own = rng.random(len(first["values"])) < 0.3
-    second = np.where(own, rng.random(len(own)) < 0.75, first["values"] == 1).astype(int)
-    return {**first, "second": second}
-
-
 def _places(design: Design) -> NDArray[Any]:
     return np.repeat(np.arange(len(design.sizes)), design.sizes)
 
@@ -206,7 +197,6 @@ DESIGNS = (
     Design("scores of a judge, 20 slices of 100", EQUAL, judged),
     Design("scores of a judge, 20 slices of 20 to 600", UNEQUAL, judged),
     Design("shares that are nearly all 0, 20 slices of 20 to 600", UNEQUAL, rarely_right),
-    Design("right or wrong, two equal models, 20 slices of 100", EQUAL, two_logs),
     Design("right or wrong, 20 slices of 100, one worse", EQUAL, answers, shift=0.2),
     Design("scores of a judge, 20 slices of 100, one worse", EQUAL, judged, shift=1.0),
     Design("two classes, 20 slices of 100, one worse", EQUAL, two_classes, shift=1.0),
@@ -325,17 +315,7 @@ def _of_models(design: Design, drawn: dict[str, Any]) -> dict[str, bool]:
 
 
 def outcomes_of(drawn: dict[str, Any]) -> list[Test]:
-    """Give slice, p-value and difference of every test, as `tr.evaluate` has them.
-
-    Of two models both directions count: a difference is given as a loss.
-    """
-    if "second" in drawn:
-        values, second = drawn.pop("values"), drawn.pop("second")
-        compared = tr.compare_values(values, second, **drawn).slices
-        return [
-            (one.slice, one.comparison.p_value or math.nan, -abs(one.comparison.difference.value))
-            for one in compared
-        ]
+    """Give slice, p-value and difference of every test, as `tr.evaluate` has them."""
     of_values = "values" in drawn
     evaluation = (tr.evaluate_values if of_values else tr.evaluate)(**drawn, random_state=0)
     return [

@@ -197,6 +197,17 @@ def test_a_table_of_zeros_and_ones_is_no_log(folder):
     assert tr.doctor(path).files[0].kind == "predictions"
 
 
+def test_a_log_is_sliced_by_its_columns_of_words(tmp_path):
+    rows = [
+        {"id": at, "subject": ["law", "algebra"][at % 2], "acc": int(at % 3 > 0)}
+        for at in range(90)
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    commands = [answer.command for answer in tr.doctor(path).answers if answer.command]
+    assert f"truerisk score {path} --correct acc --by subject" in commands
+
+
 def test_two_logs_are_compared(folder):
     path = a_log(folder)
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -7,7 +7,15 @@ import pytest
 
 import truerisk as tr
 from studies.audit.ledger import DOCS, read_ledger
-from studies.audit.slices import DESIGNS, SliceShare, outcomes_of, quick_tests
+from studies.audit.slices import (
+    DESIGNS,
+    SliceShare,
+    answers,
+    judged,
+    outcomes_of,
+    quick_tests,
+    rarely_right,
+)
 from truerisk.errors import InputError
 from truerisk.intervals.group_jackknife import difference_spread
 from truerisk.intervals.measured_coverage import coverage_of
@@ -244,9 +252,18 @@ def test_rows_dropped_for_a_missing_value_leave_their_slice(tmp_path):
 
 
 def test_what_is_quoted_is_what_was_measured(evaluation):
-    shares = [row.worse for row in read_ledger(SliceShare, "slices") if math.isnan(row.named)]
-    quoted = f"{100 * min(shares):.0f} to {100 * max(shares):.1f} %"
-    assert any(quoted in note for note in evaluation.notes if has_code([note], "slices_measured"))
+    drawn_by = {one.words: one.draw for one in DESIGNS}
+    values = tr.evaluate_values([0, 1] * 50, by={"half": np.arange(100) // 50})
+    for result, of_values in ((evaluation, False), (values, True)):
+        shares = [
+            row.worse
+            for row in read_ledger(SliceShare, "slices")
+            if math.isnan(row.named)
+            and (drawn_by[row.design] in {answers, judged, rarely_right}) == of_values
+        ]
+        quoted = f"{100 * min(shares):.0f} to {100 * max(shares):.1f} %"
+        (note,) = (one for one in result.notes if has_code([one], "slices_measured"))
+        assert quoted in note
     page = (DOCS / "slices.md").read_text(encoding="utf-8")
     for row in read_ledger(SliceShare, "slices"):
         if math.isnan(row.named):

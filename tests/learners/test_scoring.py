@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, get_scorer_names, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
@@ -388,3 +389,18 @@ def test_a_run_is_not_continued_with_another_scorer(tmp_path):
     for scoring in ("accuracy", {"mine": top}):
         with pytest.raises(InputError):
             tr.estimate(GaussianNB(), X, Y, scoring=scoring, **settings)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_settings_are_chosen_by_groups_that_stay_together(routing):
+    groups = np.arange(N) // 5
+    model = tr.tuned(KNeighborsClassifier(), {"n_neighbors": (3, 9)}, cv=GroupKFold(3))
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model.fit(X, Y, groups=groups)
+        search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": (3, 9)}, cv=GroupKFold(3))
+        search.fit(X, Y, groups=groups)
+        assert np.allclose(model.values_, search.cv_results_["mean_test_score"])
+        result = tr.estimate(
+            clone(model), X, Y, groups=groups, params={"groups": groups}, repeats=1, folds=3
+        )
+    assert result.refits == 3

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -463,6 +464,25 @@ class _Look:
                 question = f"Do questions of one {self._group} belong together?"
                 grouped = [*options, "--group", self._group]
                 yield _asked(question, "score", self.path, grouped)
+        yield from self._slices_of_log()
+
+    def _slices_of_log(self) -> Iterator[Answer]:
+        """Ask where the first result that can be read is worse, by columns of words."""
+        readable = [(name, one) for name, one in self.logged.items() if not isinstance(one, str)]
+        by = [
+            name
+            for name in self._slice_columns(None)
+            if self.kinds[name] == "labels" and name not in self.metrics
+        ]
+        if not readable or not by:
+            return
+        name, options = readable[0]
+        reading = ReadingOptions(missing="drop" if "drop" in options else "refuse")
+        with suppress(InputError):
+            evaluate_files(self.path, roles=Roles(correct=name), options=reading, by=by)
+            named = [part for one in by for part in ("--by", one)]
+            question = "Where is it worse than elsewhere?"
+            yield _asked(question, "score", self.path, [*options, *named])
 
     # Tables and documents
 

@@ -124,6 +124,7 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         """Choose on folds of these examples, then train on all of them.
 
         `params` reach the `fit` of the model: weights, or what its metadata routing requests.
+        `groups` among them are for a splitter that divides by them.
         """
         choices = _combinations(self.grid)
         name, scorer = single_scoring(self.measure, self.scoring, "accuracy")
@@ -132,9 +133,9 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.classes_ = np.unique(y)
         seed = _seed(self.random_state)
         scorers = {} if scorer is None else {name: scorer}
-        weight = params.pop("sample_weight", None)
+        weight, groups = params.pop("sample_weight", None), params.pop("groups", None)
         metadata = metadata_of(self.model, scorers, params, weight, len(y))
-        task = _Choice(name, scorer, X, y, self._parts(X, y, seed), seed, metadata)
+        task = _Choice(name, scorer, X, y, self._parts(X, y, groups, seed), seed, metadata)
         met: list[ValueError] = []
         self.values_ = [self._value_if_any(met, settings, task) for settings in choices]
         if len(met) == len(choices):
@@ -164,6 +165,9 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         if hasattr(scorer, "get_metadata_routing"):
             of_score = MethodMapping().add(caller="fit", callee="score")
             router.add(scorer=scorer, method_mapping=of_score)
+        if hasattr(self.cv, "get_metadata_routing"):
+            of_split = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=of_split)
         return router
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -204,11 +208,13 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def _with(self, settings: Mapping[str, Any]) -> Any:
         return clone(self.model).set_params(**settings)
 
-    def _parts(self, X: Any, y: NDArray[Any], seed: int) -> list[tuple[Indices, Indices]]:
+    def _parts(
+        self, X: Any, y: NDArray[Any], groups: Any, seed: int
+    ) -> list[tuple[Indices, Indices]]:
         from sklearn.model_selection import StratifiedKFold
 
         if not is_number_of_folds(self.cv):
-            divisions = enumerate(divisions_of(self.cv, X, y, None, seed), start=1)
+            divisions = enumerate(divisions_of(self.cv, X, y, groups, seed), start=1)
             return [
                 (positions_of(train, len(y), at), positions_of(test, len(y), at))
                 for at, (train, test) in divisions

@@ -298,8 +298,12 @@ def best_of(
     winner = int(np.nanargmax(sign * values))
     own = list(found.values())[winner][measure]
     rng = np.random.default_rng([random_state, 1])
-    by = _by_examples if is_of_counts(measure) else _by_folds
-    corrected = after_choice(by(found, measure, np.asarray(y), own, (replicates, rng)), own)
+    drawing = (replicates, rng)
+    if is_of_counts(measure):
+        corrected = _by_examples(found, measure, np.asarray(y), drawing)
+    else:
+        corrected = _by_folds(found, own, drawing)
+    corrected = after_choice(corrected, own)
     return BestOf(
         evaluations=found,
         measure=measure,
@@ -329,15 +333,12 @@ Found = Mapping[str, LearnerEvaluation]
 Drawing = tuple[int, np.random.Generator]
 
 
-def _by_examples(
-    found: Found, measure: str, y: NDArray[Any], own: Estimate, drawing: Drawing
-) -> Estimate:
+def _by_examples(found: Found, measure: str, y: NDArray[Any], drawing: Drawing) -> Estimate:
     """Repeat a choice by a measure of counts, on examples drawn anew."""
     first = next(iter(found.values()))
     function = _of_tables(measure, first)
     truth = np.unique(y, return_inverse=True)[1]
     shares = [cell_shares(truth, one.called, len(one.labels)) for one in found.values()]
-    level = first.level if own.interval is None else own.interval.level
     chosen = repeated_choices(
         lambda weights: np.stack([function(weights @ one) for one in shares]),
         len(truth),
@@ -345,19 +346,17 @@ def _by_examples(
         replicates=drawing[0],
         rng=drawing[1],
     )
-    return estimate_of_choices(chosen, measure, level=level, n=first.n, method="best_of")
+    return estimate_of_choices(chosen, measure, level=first.level, n=first.n, method="best_of")
 
 
-def _by_folds(
-    found: Found, measure: str, y: NDArray[Any], own: Estimate, drawing: Drawing
-) -> Estimate:
+def _by_folds(found: Found, own: Estimate, drawing: Drawing) -> Estimate:
     r"""Repeat a choice by the values of refits, on folds drawn anew.
 
     The folds of one repetition are drawn with replacement; the best by its mean over those drawn is
     evaluated on the others, beside the winner of all.  The mean of these differences corrects the
     winner's own value, which may differ from its mean over refits.
     """
-    first = next(iter(found.values()))
+    first, measure = next(iter(found.values())), own.measure
     columns = [_values_of_refits(one[measure]) for one in found.values()]
     if min(map(len, columns)) < 2 or len({len(one) for one in columns}) > 1:
         raise InputError(
@@ -365,7 +364,8 @@ def _by_folds(
             "cross_validation, and a measure of labels or scores."
         )
     # Less the winner's values: the choice is the same, and what is left is what it costs.
-    table = np.array(columns) - np.array(_values_of_refits(own))
+    with np.errstate(invalid="ignore"):  # losses may be infinite
+        table = np.array(columns) - np.array(_values_of_refits(own))
     repetitions = 1 if first.called is None else len(first.called)
     folds = table.shape[1] // repetitions
     # Random divisions are one repetition each: they are drawn themselves.
@@ -385,9 +385,8 @@ def _by_folds(
     )
     low, high = range_of(measure)
     moved = np.clip(own.value + chosen, low, high)
-    level = first.level if own.interval is None else own.interval.level
     corrected = estimate_of_choices(
-        np.asarray(moved), measure, level=level, n=len(y), method="best_of"
+        np.asarray(moved), measure, level=first.level, n=first.n, method="best_of"
     )
     return replace(corrected, notes=(FOLDS_DRAWN,) if len(chosen) else corrected.notes)
 
