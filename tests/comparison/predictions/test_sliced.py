@@ -5,7 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 import truerisk as tr
+from studies.audit.ledger import read_ledger
+from studies.audit.slices import SliceShare
 from truerisk.cli import main
+from truerisk.comparison.predictions.sliced import MEASURED
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.results import has_code
 
@@ -119,3 +122,14 @@ def test_files_rows_json_and_page(drawn, tmp_path, monkeypatch):
     assert "Where is it better, where worse?" in (tmp_path / "page.html").read_text()
     plain = CliRunner().invoke(main, ["compare", "old.csv", "new.csv", "--by", "region", "--json"])
     assert json.loads(plain.output)["slices"][0]["slice"] == "region=east"
+
+
+def test_what_is_quoted_is_what_was_measured(drawn):
+    rows = [row for row in read_ledger(SliceShare, "slices") if row.design.startswith("two models")]
+    shares = [row.worse for row in rows if np.isnan(row.named)]
+    quoted = f"{100 * min(shares):.1f} to {100 * max(shares):.1f} %"
+    assert quoted in MEASURED
+    truth, first, second, region = drawn
+    result = tr.compare(truth, first, second, by={"region": region}, measures=["error_rate"])
+    notes = result.notes
+    assert any(quoted in note for note in notes if has_code([note], "slices_measured"))
