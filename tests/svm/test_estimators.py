@@ -1,5 +1,7 @@
 """Both classifiers, in the contract of scikit-learn and beyond it."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -214,3 +216,20 @@ def test_features_of_any_size_are_learnt_or_the_gap_is_told(scale):
     np.testing.assert_array_equal(svm.predict(X), separable)
     with pytest.warns(NotConvergedWarning, match="with a gap of"):
         KernelSVM(kernel="linear").fit(X, noisy)
+
+
+@pytest.mark.parametrize("of", [np.array, csr_matrix], ids=["table", "sparse rows"])
+def test_examples_that_are_changed_in_place_have_no_radius(of):
+    X, y = load_breast_cancer(return_X_y=True)
+    examples = of(scale(X))
+    before = LinearSVM().fit(examples, y)
+    svm = LinearSVM().fit(examples, y)
+    expected = before.squared_radius_
+    examples *= 2.0
+    assert before.squared_radius_ == expected  # it was read in time
+    with pytest.raises(InputError, match="changed in place"):
+        assert svm.squared_radius_
+    with pytest.raises(InputError, match="changed in place"):
+        assert pickle.loads(pickle.dumps(svm)).squared_radius_  # noqa: S301  (our own)
+    examples /= 2.0
+    assert LinearSVM().fit(examples, y).squared_radius_ == expected

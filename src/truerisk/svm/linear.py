@@ -5,10 +5,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.aliases import Array
+from truerisk.errors import InputError
 from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import Problem, linear_problem
 from truerisk.svm.solution import LinearSolution
+
+CHANGED = 1e-6  # of the largest decision value: further off, they are of other examples
 
 
 class LinearSVM(MarginClassifier):
@@ -95,7 +98,7 @@ class LinearSVM(MarginClassifier):
                 for solution in self.solutions_
             ]
         )
-        self._problem: Problem | None = prepared.problem
+        self._trained_on: Prepared | None = prepared
 
     @property
     def squared_radius_(self) -> float:
@@ -108,13 +111,27 @@ class LinearSVM(MarginClassifier):
         return self._radius()[1]
 
     def _radius(self) -> tuple[float, str]:
-        if self._problem is not None:
-            self._radius_and_rule, self._problem = self._problem.radius, None
+        self._measure()
+        if self._radius_and_rule is None:
+            raise InputError(
+                "`X` must be as it was in fit for R² to be computed; it was changed in place. Fit "
+                "again, or read squared_radius_ before the examples are changed."
+            )
         return self._radius_and_rule
 
+    def _measure(self) -> None:
+        """Compute R² and let the examples go; None if they are not what was trained on."""
+        trained_on, self._trained_on = self._trained_on, None
+        if trained_on is not None:
+            first = self.solutions_[0]
+            size = 1.0 + float(np.abs(first.decision).max(initial=0.0))
+            moved = np.abs(self._decide(trained_on.X)[:, 0] - first.decision).max(initial=0.0)
+            same = not isinstance(first, LinearSolution) or bool(moved <= CHANGED * size)
+            self._radius_and_rule = trained_on.problem.radius if same else None
+
     def __getstate__(self) -> dict[str, Any]:
-        if hasattr(self, "_problem"):
-            self._radius()  # a stored SVM does not hold its examples
+        if hasattr(self, "_trained_on"):
+            self._measure()  # a stored SVM does not hold its examples
         state: dict[str, Any] = super().__getstate__()
         return state
 
