@@ -144,8 +144,8 @@ class Reportable(Frozen):
             names = list(row)[: list(row).index("value")]
             parts = [str(row[name]) for name in (*names[:-2], "class", "measure")]
             key = "/".join(part for part in parts if part)
-            found = {"": "value", "_low": "low", "_high": "high", "_p_value": "p_value"}
-            for ending, column in found.items():
+            columns = {"": "value", "_low": "low", "_high": "high", "_p_value": "p_value"}
+            for ending, column in columns.items():
                 value = row.get(column, math.nan)
                 if not math.isnan(value):
                     metrics[key + ending] = float(value)
@@ -572,8 +572,8 @@ class Comparison(Reportable):
             interval = f" [{low}, {high}] at {100 * ends.level:.10g} %"
         shown = number(self.difference.value, decimals)
         test = "" if self.p_value is None else f", p = {_number(self.p_value)}"
-        found = f"{second} − {first} = {shown}{interval}{test} ({self.method})"
-        return f"{self.measure}: {found}\n{self.verdict}"
+        sentence = f"{second} − {first} = {shown}{interval}{test} ({self.method})"
+        return f"{self.measure}: {sentence}\n{self.verdict}"
 
     def row(self) -> Row:
         """Give the row of the difference in a tidy table: the second model against the first."""

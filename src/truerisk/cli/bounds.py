@@ -37,14 +37,14 @@ def bounds(
     """
     from truerisk.intervals.bounds import error_bounds
 
-    found = error_bounds(errors, examples, vc_dimension=vc_dimension, level=level)
+    intervals = error_bounds(errors, examples, vc_dimension=vc_dimension, level=level)
     if form is not None:
-        rows = [(name, one.low, one.high, one.level, one.side) for name, one in found.items()]
+        rows = [(name, one.low, one.high, one.level, one.side) for name, one in intervals.items()]
         show_rows("bounds", ("method", "low", "high", "level", "side"), rows, form)
         return
     click.echo(f"{errors:,} errors of {examples:,}: {number(errors / examples, 4)}")
     written = [
         (name.replace("_", " "), one.words(lambda end: number(end, 4)), PROMISES[name])
-        for name, one in found.items()
+        for name, one in intervals.items()
     ]
     show_rows("Bounds", ("method", interval_heading(level), "promise"), written)

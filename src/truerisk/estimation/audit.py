@@ -324,8 +324,8 @@ def audit_files(
     request = Request.of(locals())
     files = open_predictions(paths, roles=roles, options=options)
     files.check_labels()
-    found = _of_predictions(files.read(), request, _Drawing(size, samples, seconds, progress))
-    return replace(found, source={"files": files.files}, notes=(*files.notes, *found.notes))
+    result = _of_predictions(files.read(), request, _Drawing(size, samples, seconds, progress))
+    return replace(result, source={"files": files.files}, notes=(*files.notes, *result.notes))
 
 
 def audit_model(
@@ -400,7 +400,7 @@ def audit_model(
 
     def evaluations(at: int) -> tuple[Evaluation, Evaluation]:
         rows, units = drawing.rows(examples.n, examples.groups, [seed, at], replacement=False)
-        found = estimate(
+        evaluation = estimate(
             learner,
             rows_of(examples.X, rows),
             examples.y[rows],
@@ -422,7 +422,7 @@ def audit_model(
         # Groups matter to intervals only, and of these only the values are looked at.
         alone = replace(examples, groups=None)
         holdout = find_method("holdout", alone)
-        return found, VoteEstimates(alone, holdout, votes, request).evaluation()
+        return evaluation, VoteEstimates(alone, holdout, votes, request).evaluation()
 
     name = model if isinstance(model, str) else type(learner).__name__
     count = _Counted(drawing.run(evaluations), request.level)
@@ -596,7 +596,7 @@ def _audit(
     by_class: dict[str, dict[str, AuditedInterval]] = {}
     for one in count.intervals:
         by_class.setdefault(one.label, {})[one.measure] = one
-    found = Audit(
+    result = Audit(
         subject=subject,
         intervals=by_class.pop("", {}),
         by_class=by_class,
@@ -609,7 +609,7 @@ def _audit(
         notes=(note, *_failures(count)),
         settings=settings,
     )
-    return replace(found, verdict=tuple(_verdict(found)))
+    return replace(result, verdict=tuple(_verdict(result)))
 
 
 def _failures(count: _Counted) -> Iterator[Finding]:
@@ -625,11 +625,11 @@ def _covered(one: AuditedInterval) -> str:
     )
 
 
-def _verdict(found: Audit) -> Iterator[Finding]:
-    main = next((name for name in MAIN if name in found), next(iter(found), None))
+def _verdict(result: Audit) -> Iterator[Finding]:
+    main = next((name for name in MAIN if name in result), next(iter(result), None))
     if main is not None:
-        yield Finding(found.sentence(main), code="coverage")
-    short = sorted(found.too_short, key=lambda one: one.coverage)
+        yield Finding(result.sentence(main), code="coverage")
+    short = sorted(result.too_short, key=lambda one: one.coverage)
     for one in short[:MAX_NAMED]:
         yield Finding(f"Too short here: {_covered(one)}.", code="too_short")
     if len(short) > MAX_NAMED:
@@ -637,7 +637,7 @@ def _verdict(found: Audit) -> Iterator[Finding]:
         yield Finding(text, code="too_short")
     if not short:
         yield Finding(
-            f"None of {len(found.all_intervals)} intervals covered less than "
-            f"{100 * found.promised:.3g} % by more than chance explains.",
+            f"None of {len(result.all_intervals)} intervals covered less than "
+            f"{100 * result.promised:.3g} % by more than chance explains.",
             code="promises_kept",
         )

@@ -136,13 +136,13 @@ def _scheme(fitted: Any, X: Any, y: Any) -> Scheme:
     """Find what determines a trained classifier."""
     check_is_fitted(fitted)
     if isinstance(fitted, Pipeline):
-        found = _scheme(fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y)
+        scheme = _scheme(fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y)
         steps = [type(step).__name__ for _, step in fitted.steps[:-1] if hasattr(step, "fit")]
         notes = tuple(
             Finding(f"{name}, fitted before it, {ALL_EXAMPLES}", code="not_given_beforehand")
             for name in steps
         )
-        return Scheme(found.rows, found.log_messages, found.notes + notes, found.undetermined)
+        return Scheme(scheme.rows, scheme.log_messages, scheme.notes + notes, scheme.undetermined)
     if isinstance(fitted, OneVsRestClassifier) and len(fitted.estimators_) == 1:
         return _scheme(fitted.estimators_[0], X, y == fitted.classes_[-1])
     if hasattr(fitted, "compression_set_"):

@@ -237,9 +237,9 @@ def _cost_ends(
 ) -> tuple[Array, Array]:
     """Give the interval of the mean cost at each threshold."""
     at = zip(*(getattr(counts, name).tolist() for name in OUTCOMES), strict=True)
-    found = [_evaluated(one, ["cost"], costs, level)["cost"].interval for one in at]
+    intervals = [_evaluated(one, ["cost"], costs, level)["cost"].interval for one in at]
     low, high = (
-        np.array([math.nan if one is None else getattr(one, end) for one in found])
+        np.array([math.nan if one is None else getattr(one, end) for one in intervals])
         for end in ("low", "high")
     )
     return low, high

@@ -556,8 +556,8 @@ class _Look:
 
     def answers(self, files: int) -> Iterator[Answer]:
         """Give the questions that this file can answer, then those that it cannot."""
-        found = list(self._possible())
-        yield from found
+        possible = list(self._possible())
+        yield from possible
         if self.kind == "predictions":
             if files == 1:
                 yield Answer(

@@ -373,8 +373,8 @@ class RefitScores:
         return disagreements
 
     def _disagreement_of(self, moved: Array) -> float:
-        found = components(moved, self._refits).disagreement
-        return 0.0 if np.isnan(found) else found
+        share = components(moved, self._refits).disagreement
+        return 0.0 if np.isnan(share) else share
 
     def _lost(self, name: str) -> Array:
         """Lay out the loss of each example, less their mean, sheet by sheet."""

@@ -492,8 +492,8 @@ def refit_proportion(
     proportion = function(sample.features)
 
     def share(features: NDArray[Any]) -> Any:
-        found = function(features)
-        return ratio(found.k, found.n)
+        own = function(features)
+        return ratio(own.k, own.n)
 
     value = float(share(sample.features))
     if np.isnan(value):

@@ -126,8 +126,8 @@ def precision_bias(ranking: Ranking) -> float:
     >>> precision_bias(rank(scores, is_positive))  # ½(½ · ½ + ⅓ · ⅓)
     0.1805...
     """
-    found = ranking.tp + ranking.fp
-    each = np.diff(ranking.tp, prepend=0) * ranking.fp / found.astype(float) ** 2
+    retrieved = ranking.tp + ranking.fp
+    each = np.diff(ranking.tp, prepend=0) * ranking.fp / retrieved.astype(float) ** 2
     return float(each.sum()) / ranking.n_positive
 
 
@@ -178,8 +178,8 @@ def best_f1_at_prior(value: float, ranking: Ranking, *, level: float) -> Interva
     shares = confidence_curve(right, rows, level=level)
 
     def f1(parts: Array) -> Array:
-        found, wrong = parts[..., 0] * sums[0], (1 - parts[..., 1]) * sums[1]
-        return np.asarray(2 * found / (sums[0] + found + wrong))
+        called_right, wrong = parts[..., 0] * sums[0], (1 - parts[..., 1]) * sums[1]
+        return np.asarray(2 * called_right / (sums[0] + called_right + wrong))
 
     ends = curve_interval(f1, shares, value, level=level)
     error = (value - ends.low) / -float(normal_quantile((1 - level) / 2))
@@ -275,8 +275,8 @@ def _positives_about(ranking: Ranking, positives: float) -> float:
     last = min(int(np.searchsorted(retrieved, middle + reach)), len(retrieved) - 1)
     above = (ranking.tp[first - 1], retrieved[first - 1]) if first > 0 else (0, 0)
     unit = ranking.n_positive / positives
-    found, rows = ranking.tp[last] - above[0], retrieved[last] - above[1]
-    return float((found / unit + 1) / (rows / unit + 2))
+    hits, rows = ranking.tp[last] - above[0], retrieved[last] - above[1]
+    return float((hits / unit + 1) / (rows / unit + 2))
 
 
 def _counts_at(ranking: Ranking, threshold: float) -> tuple[float, float]:

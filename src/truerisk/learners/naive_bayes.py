@@ -56,8 +56,8 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the likeliest class of each row."""
         joint = self.predict_joint_log_proba(X)
-        found: NDArray[Any] = self.classes_[np.argmax(joint, axis=1)]
-        return found
+        labels: NDArray[Any] = self.classes_[np.argmax(joint, axis=1)]
+        return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Give P(c | x), a column for each class."""

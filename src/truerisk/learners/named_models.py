@@ -198,10 +198,10 @@ def as_learner(model: Any, X: Any = None, *, examples: int | None = None) -> Any
         from truerisk.learners.preprocessing import ColumnCodes, kinds_of
 
         kinds = kinds_of(X)
-    found = find_model(model, kinds, examples=examples)
+    learner = find_model(model, kinds, examples=examples)
     if kinds is not None:
-        found.steps.insert(0, ("codes", ColumnCodes(kinds)))
-    return found
+        learner.steps.insert(0, ("codes", ColumnCodes(kinds)))
+    return learner
 
 
 def _check_learner(model: Any) -> None:
@@ -293,8 +293,8 @@ def _own_model(name: str) -> Any:
             f"`model` must be one of {', '.join(MODELS)}, or module:attribute; got {shown(name)}."
             f"{nearest}"
         )
-    found = _imported(name, module, attribute)
-    model = _called(name, found) if isinstance(found, type) else found
+    kind = _imported(name, module, attribute)
+    model = _called(name, kind) if isinstance(kind, type) else kind
     for method in ("fit", "predict"):
         if not callable(getattr(model, method, None)):
             raise InputError(f"`model` must have fit and predict; {shown(name)} has no {method}.")
@@ -306,9 +306,9 @@ def _own_model(name: str) -> Any:
         ) from None
 
 
-def _called(name: str, found: type) -> Any:
+def _called(name: str, kind: type) -> Any:
     try:
-        return found()
+        return kind()
     except TypeError as error:
         raise InputError(
             f"`model` must be a model or a class; {shown(name)} cannot be called with no argument "
@@ -338,19 +338,19 @@ def _imported(name: str, module: str, attribute: str) -> Any:
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
     except ImportError as error:
         raise InputError(
             f"`model` must name a module that can be imported; got {shown(name)} ({error})."
         ) from None
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            names = [known for known in vars(found) if not known.startswith("_")]
+        if not hasattr(value, part):
+            names = [known for known in vars(value) if not known.startswith("_")]
             close = difflib.get_close_matches(part, names, n=1)
             nearest = f" Did you mean {close[0]}?" if close else ""
             raise InputError(
                 f"`model` must name an attribute of its module; {module} has no {shown(part)}."
                 f"{nearest}"
             )
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value

@@ -338,12 +338,12 @@ def texts_of(X: Any, place: int) -> list[str]:
 
 def _medians(numbers: Array) -> Array:
     """Give the medians of what is there, 0 for a column of which nothing is."""
-    found = np.zeros(numbers.shape[1])
+    medians = np.zeros(numbers.shape[1])
     for place, column in enumerate(numbers.T):
         known = column[~np.isnan(column)]
         if len(known):
-            found[place] = np.median(known)
-    return found
+            medians[place] = np.median(known)
+    return medians
 
 
 def _filled(values: Array, substitute: Array | float) -> Array:

@@ -37,7 +37,7 @@ def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None
         if ignored is not None:
             warnings.simplefilter("ignore", ignored)
         try:
-            found = work()
+            outcome = work()
         except ResourceError:
             raise
         except MemoryError as problem:
@@ -46,14 +46,14 @@ def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None
                 f"Memory ran out in {name}{told}. Use fewer workers, a smaller model, or less data."
             ) from problem
         except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
-            found = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
+            outcome = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
     of_data = [one for one in met if not issubclass(one.category, SILENT)]
     messages = dict.fromkeys(
         f"{one.category.__name__}: {one.message}"[:MAX_TOLD] for one in of_data
     )
     if messages:
-        found["warned"] = np.array(list(messages), dtype=np.str_)
-    return found
+        outcome["warned"] = np.array(list(messages), dtype=np.str_)
+    return outcome
 
 
 @dataclass(frozen=True)
@@ -220,16 +220,16 @@ def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
     rows, y = shared["plan"].train_and_test(at), shared["y"]
     seed = [shared["seed"], at]
     with metadata.applied(checked=bool(shared.get("checked_once"))):
-        found = train(shared["model"], shared["X"], y, rows, seed, params=metadata.fit)
+        trained = train(shared["model"], shared["X"], y, rows, seed, params=metadata.fit)
         outcome = {
-            "predicted": positions(found.labels, shared["values"]),
-            **scores_of(found.model, found.X_test, shared["values"], found.probabilities),
-            "seconds": np.array(found.seconds),
+            "predicted": positions(trained.labels, shared["values"]),
+            **scores_of(trained.model, trained.X_test, shared["values"], trained.probabilities),
+            "seconds": np.array(trained.seconds),
         }
         if shared.get("scorers"):
             outcome["scorers"] = np.array(
                 [
-                    found.scored_by(name, scorer, y, metadata)
+                    trained.scored_by(name, scorer, y, metadata)
                     for name, scorer in shared["scorers"].items()
                 ]
             )
@@ -271,14 +271,14 @@ def number_of_rows(X: Any) -> int:
 def positions(labels: Any, values: NDArray[Any]) -> NDArray[np.int32]:
     """Find predicted labels among the known ones."""
     called = np.asarray(labels).ravel()
-    found = np.minimum(np.searchsorted(values, called), len(values) - 1)
-    unknown = values[found] != called
+    places = np.minimum(np.searchsorted(values, called), len(values) - 1)
+    unknown = values[places] != called
     if unknown.any():
         raise InputError(
             f"`model` must predict one of the labels {values[:10].tolist()}; "
             f"got {called[unknown][0]!r}."
         )
-    return found.astype(np.int32)
+    return places.astype(np.int32)
 
 
 def scores_of(
@@ -305,18 +305,18 @@ def scores_of(
     if known is None or not np.isfinite(score).all():
         return {}
     probable = asked == "predict_proba"
-    found = {"score": score, "probabilities": np.array(probable)}
+    outcome = {"score": score, "probabilities": np.array(probable)}
     if score.ndim == 1 and len(values) == len(known) == 2:
-        return found
+        return outcome
     of_classes = probable or (len(known) == len(values) and not _scores_pairs(model))
     if score.ndim != 2 or score.shape[1] != len(known) or not of_classes:
         return {}
     wide = np.zeros((len(score), len(values)), dtype=score.dtype)
     wide[:, known] = score
     if len(values) > 2:
-        return found | {"score": wide}
+        return outcome | {"score": wide}
     complement = {"complement": wide[:, 0]} if probable else {}
-    return found | {"score": wide[:, 1]} | complement
+    return outcome | {"score": wide[:, 1]} | complement
 
 
 def _scores_pairs(model: Any) -> bool:

@@ -49,19 +49,19 @@ def over_all_folds(
     return float(value)
 
 
-def needed_scores(found: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+def needed_scores(outcome: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
     """Refuse a model that gives no scores, or none that are probabilities; give its scores."""
-    if "score" not in found:
+    if "score" not in outcome:
         raise InputError(
             f"`measure` must be one of labels for a model that gives no scores; got {name}."
         )
-    if base_measure(name).needs == "probabilities" and not found["probabilities"]:
+    if base_measure(name).needs == "probabilities" and not outcome["probabilities"]:
         raise InputError(
             f"`measure` must not need probabilities, which the model does not give; got {name}."
         )
     return {
-        "scores": found["score"],
-        **({"complement": found["complement"]} if "complement" in found else {}),
+        "scores": outcome["score"],
+        **({"complement": outcome["complement"]} if "complement" in outcome else {}),
     }
 
 
@@ -173,22 +173,22 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the labels that the chosen model gives."""
         check_is_fitted(self)
-        found: NDArray[Any] = self.best_model_.predict(X)
-        return found
+        labels: NDArray[Any] = self.best_model_.predict(X)
+        return labels
 
     @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the probabilities that the chosen model gives."""
         check_is_fitted(self)
-        found: NDArray[np.float64] = self.best_model_.predict_proba(X)
-        return found
+        shares: NDArray[np.float64] = self.best_model_.predict_proba(X)
+        return shares
 
     @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the decision values that the chosen model gives."""
         check_is_fitted(self)
-        found: NDArray[np.float64] = self.best_model_.decision_function(X)
-        return found
+        scores: NDArray[np.float64] = self.best_model_.decision_function(X)
+        return scores
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Leave to the model what a feature may be; only rows must be rows that can be drawn."""

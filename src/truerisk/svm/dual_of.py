@@ -362,16 +362,16 @@ class _Recovery:
     def best(self, tolerance: float) -> tuple[Array, float]:
         """Give the α that leaves the least of the weights unexplained, and that part."""
         margins = self.y * self.decision
-        found: tuple[Array, float] = (np.zeros(len(margins)), np.inf)
+        chosen: tuple[Array, float] = (np.zeros(len(margins)), np.inf)
         for widening in WIDENINGS:
             near = np.abs(margins - 1.0) <= widening * tolerance
             alpha = self._alpha(margins, np.flatnonzero(near))
             left = self._left_over(alpha)
-            if left < found[1]:
-                found = alpha, left
+            if left < chosen[1]:
+                chosen = alpha, left
             if left <= GOOD:
                 break
-        return found
+        return chosen
 
     def _alpha(self, margins: Array, near: Indices) -> Array:
         alpha = np.where(margins < 1.0, self.upper, 0.0)

@@ -70,9 +70,9 @@ class Kernel:
         right = np.ascontiguousarray(np.hstack([scaled, ones, lengths]).T)
 
         def values(rows: Indices, columns: Indices | slice) -> Array:
-            found = left[rows] @ right[:, columns]
-            np.minimum(found, 0.0, out=found)
-            return np.asarray(np.exp(found, out=found))
+            products = left[rows] @ right[:, columns]
+            np.minimum(products, 0.0, out=products)
+            return np.asarray(np.exp(products, out=products))
 
         return values
 

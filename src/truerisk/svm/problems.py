@@ -75,10 +75,12 @@ class Problem(Protocol):
         self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
     ) -> list[Solution]:
         """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
-        found: list[Solution] = []
+        solutions: list[Solution] = []
         for cost in costs:
-            found.append(self.solve(y, cost * weights, effort, found[-1] if found else None))
-        return found
+            solutions.append(
+                self.solve(y, cost * weights, effort, solutions[-1] if solutions else None)
+            )
+        return solutions
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
@@ -149,16 +151,16 @@ class DenseProblem(Problem):
             loose = self._approach(y, upper, effort.tolerance, start)
             if loose.is_within(effort.tolerance):
                 return loose
-        found = None
+        solution = None
         if isinstance(start, LinearSolution) and effort.passes is None:
-            found = self._near(y, upper, effort, start)
-        if found is None:
-            found = solve_features(self.X, y, upper, **effort.options)
+            solution = self._near(y, upper, effort, start)
+        if solution is None:
+            solution = solve_features(self.X, y, upper, **effort.options)
         asked_to_stop = effort.passes is not None
-        if found.gap <= effort.tolerance or asked_to_stop or not _fits(len(self.X)):
-            return found
+        if solution.gap <= effort.tolerance or asked_to_stop or not _fits(len(self.X)):
+            return solution
         # On a lattice, with a large C, the exact finish may miss the optimum by rounding.
-        return min(found, self._by_gram(y, upper, effort), key=lambda one: one.gap)
+        return min(solution, self._by_gram(y, upper, effort), key=lambda one: one.gap)
 
     def _approach(
         self, y: Array, upper: Array, part: float, start: Solution | None
@@ -200,10 +202,10 @@ class DenseProblem(Problem):
 
     def _by_gram(self, y: Array, upper: Array, effort: Effort) -> LinearSolution:
         gram, centre = self._shifted()
-        found = gram.solve(y, upper, effort)
-        weights = (found.alpha * y) @ (self.X - centre)
-        bias = found.bias - float(weights @ centre)
-        facts = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        solution = gram.solve(y, upper, effort)
+        weights = (solution.alpha * y) @ (self.X - centre)
+        bias = solution.bias - float(weights @ centre)
+        facts = {name: getattr(solution, name) for name in solution.__dataclass_fields__}
         return LinearSolution(**{**facts, "bias": bias, "weights": weights})
 
     def _shifted(self) -> tuple["GramProblem", Array]:

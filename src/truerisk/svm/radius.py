@@ -62,12 +62,12 @@ def largest_squared_length(kernel: Kernel, X: Any) -> float:
 
 def _of_gram(gram: Array) -> float:
     halves = 0.5 * np.diagonal(gram)
-    found = 0.0
+    largest = 0.0
     for start in range(0, len(gram), BLOCK):
         block = slice(start, start + BLOCK)
         furthest = (halves - gram[block]).max(axis=1)
-        found = max(found, float((furthest + halves[block]).max()))
-    return found
+        largest = max(largest, float((furthest + halves[block]).max()))
+    return largest
 
 
 def _from_one_example(kernel: Kernel, X: Any) -> float:
@@ -111,22 +111,22 @@ def _half_squared_diameter(X: Any, lengths: Array, distances: Array) -> tuple[fl
     """
     order = np.argsort(-distances, kind="stable")
     X, lengths, distances = X[order], lengths[order], distances[order]
-    found, work, n = _far_pair(X, lengths), 0.0, len(lengths)
+    largest, work, n = _far_pair(X, lengths), 0.0, len(lengths)
     per_row = SPARSE_WORK * X.nnz / n if hasattr(X, "tocsr") else X.shape[1]
     for start in range(0, n, BLOCK):
-        if start + 1 >= n or 0.5 * (distances[start] + distances[start + 1]) ** 2 <= found:
+        if start + 1 >= n or 0.5 * (distances[start] + distances[start + 1]) ** 2 <= largest:
             break
         if work > MAX_WORK:
-            return max(found, 0.5 * float(distances[start] + distances[start + 1]) ** 2), False
+            return max(largest, 0.5 * float(distances[start] + distances[start + 1]) ** 2), False
         block = slice(start, start + BLOCK)
-        reach = np.sqrt(2.0 * found) - distances[start]
+        reach = np.sqrt(2.0 * largest) - distances[start]
         stop = int(np.searchsorted(-distances, -reach)) if reach > 0.0 else n
         others = slice(start, max(stop, start + 1))
         work += BLOCK * (others.stop - others.start) * per_row
         products = _products(X[others], X[block])
         halves = 0.5 * (lengths[others, None] + lengths[None, block]) - products
-        found = max(found, float(halves.max()))
-    return found, True
+        largest = max(largest, float(halves.max()))
+    return largest, True
 
 
 def _products(X: Any, block: Any) -> Array:
@@ -136,11 +136,11 @@ def _products(X: Any, block: Any) -> Array:
 
 def _far_pair(X: Any, lengths: Array) -> float:
     """Go from the outermost example to the one furthest from it, and on from there."""
-    at, found = 0, 0.0
+    at, largest = 0, 0.0
     for _ in range(SWEEPS):
         halves = 0.5 * (lengths + lengths[at]) - _products(X, X[at : at + 1])[:, 0]
         at = int(halves.argmax())
-        if halves[at] <= found:
+        if halves[at] <= largest:
             break
-        found = float(halves[at])
-    return found
+        largest = float(halves[at])
+    return largest

@@ -103,8 +103,8 @@ def searched_squares(
         part = slice(at, at + step)
         across = kernel.block(which[part], free)
         taken = which[part, None] == free
-        found = _means(matrix, across, taken, depth) + own[part]
-        least[part] = np.minimum(least[part], np.maximum(found, 0.0))
+        squares = _means(matrix, across, taken, depth) + own[part]
+        least[part] = np.minimum(least[part], np.maximum(squares, 0.0))
     return least
 
 
@@ -141,8 +141,8 @@ def span_bound(kernel: TrainingKernel, solution: Solution, squared_radius: float
     longest = math.sqrt(float(_constrained_spans(kernel, solution, squared_radius).max()))
     price = float(solution.upper[solution.upper > 0.0].min())
     diameter = max(2.0 * math.sqrt(squared_radius), 1.0 / math.sqrt(price))
-    found = longest * diameter * float(solution.alpha[free].sum()) + bounded
-    return min(found, float(len(solution.y)))
+    bound = longest * diameter * float(solution.alpha[free].sum()) + bounded
+    return min(bound, float(len(solution.y)))
 
 
 def _constrained_spans(kernel: TrainingKernel, solution: Solution, squared_radius: float) -> Array:

@@ -247,7 +247,7 @@ def _is_near(features: Array, signs: Array, train: Indices, bounds: Array) -> bo
     if rank < FEW_FEATURES or len(bounds) == 0:
         return False
     middle = bounds.mean(axis=0)
-    found = solve_features(features[train], signs[train], middle)
-    at_bound = np.count_nonzero(found.alpha >= middle * (1 - AT_BOUND))
-    free = np.count_nonzero(found.alpha > middle * AT_BOUND) - at_bound
+    solution = solve_features(features[train], signs[train], middle)
+    at_bound = np.count_nonzero(solution.alpha >= middle * (1 - AT_BOUND))
+    free = np.count_nonzero(solution.alpha > middle * AT_BOUND) - at_bound
     return bool(at_bound <= FEW_AT_BOUND * len(train) and free <= PINNED * rank)

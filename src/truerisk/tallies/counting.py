@@ -71,16 +71,16 @@ def count_labels(
     Returns the labels that occur in either column, ascending, and the square table of counts.
     """
     n = _check_columns(first, second)
-    found = None
+    counts = None
     if n >= COMPILED_FROM:
-        found = _count_small_labels(first, second)
-    if found is None:
+        counts = _count_small_labels(first, second)
+    if counts is None:
         labels = np.union1d(first, second)
         width = len(labels)
         row, column = np.searchsorted(labels, first), np.searchsorted(labels, second)
         table = count_pairs(row, column, width, width)
     else:
-        low, table = found
+        low, table = counts
         labels = np.arange(low, low + len(table))
     present = np.flatnonzero(table.any(axis=0) | table.any(axis=1))
     return labels[present].astype(np.int64), table[np.ix_(present, present)]

@@ -338,12 +338,12 @@ def _peaks(
         )  # fmt: skip
         return points, best, gain, highest
 
-    found = list(pool.map(search, _groups(buckets, chosen)))
-    f1 = max(found, key=lambda one: one[1][F1])
-    ahead = max(found, key=lambda one: one[2][0])
-    even = min(found, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
+    peaks = list(pool.map(search, _groups(buckets, chosen)))
+    f1 = max(peaks, key=lambda one: one[1][F1])
+    ahead = max(peaks, key=lambda one: one[2][0])
+    even = min(peaks, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
     points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
-    levels = np.max([levels, *(one[3] for one in found)], axis=0)
+    levels = np.max([levels, *(one[3] for one in peaks)], axis=0)
     return points, np.maximum.accumulate(levels[::-1])[::-1]
 
 
@@ -357,24 +357,24 @@ def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
     above = buckets.above[buckets.filled]
     (tp_above, fp_above), (tp, fp) = above.T, (above + buckets.inside).T
-    found, found_above = tp + fp, tp_above + fp_above
-    f1 = 2 * tp / (n_positive + found)
+    retrieved, found_above = tp + fp, tp_above + fp_above
+    f1 = 2 * tp / (n_positive + retrieved)
     chosen = 2 * tp / (n_positive + tp + fp_above) >= f1.max()
     gain = tp * n_negative - fp * n_positive
     chosen |= tp * n_negative - fp_above * n_positive >= gain.max()
 
-    precision, level = tp / found, (LEVELS - 1) * tp // n_positive
+    precision, level = tp / retrieved, (LEVELS - 1) * tp // n_positive
     levels = np.zeros(LEVELS)
     np.maximum.at(levels, level, precision)
     levels = np.maximum.accumulate(levels[::-1])[::-1]
     chosen |= tp / np.maximum(tp + fp_above, 1) > levels[level]
 
     some = tp > 0
-    distance = np.abs(tp / found - tp / n_positive)
-    nearest = np.where(found < n_positive, found, np.minimum(found_above + 1, found))
+    distance = np.abs(tp / retrieved - tp / n_positive)
+    nearest = np.where(retrieved < n_positive, retrieved, np.minimum(found_above + 1, retrieved))
     least = np.maximum(tp_above, 1) * np.abs(1 / nearest - 1 / n_positive)
     chosen |= some & (least <= distance[some].min() * (1 + ROUNDING) + ROUNDING / n_positive)
-    chosen |= (found_above < n_positive) & (n_positive <= found)
+    chosen |= (found_above < n_positive) & (n_positive <= retrieved)
     return buckets.filled[chosen], levels
 
 

@@ -72,8 +72,8 @@ class RankedRows:
         order = np.argsort(-column)
         ordered = column[order]
         is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
-        found = is_positive[order]
-        sums = [side.astype(np.float64) for side in (found, ~found)]
+        labels = is_positive[order]
+        sums = [side.astype(np.float64) for side in (labels, ~labels)]
         if weight is not None:
             sums = [weight[order] * side for side in sums]
         sizes = None

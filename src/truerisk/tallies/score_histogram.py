@@ -58,9 +58,9 @@ class ScoreHistogram:
         by_label = self.counts.reshape(-1, 2)
         filled = np.flatnonzero(by_label.any(axis=1))[::-1]
         inside = by_label[filled]
-        found = np.cumsum(inside, axis=0)
+        below = np.cumsum(inside, axis=0)
         lower_ends = scores_of_narrow(np.maximum(filled << DROPPED_BITS, MIN_KEY))
-        ranking = ranking_of(lower_ends, found[:, 1], found[:, 0])
+        ranking = ranking_of(lower_ends, below[:, 1], below[:, 0])
         negatives, positives = inside.astype(np.float64).T
         pairs = ranking.n_positive * ranking.n_negative
         half_width = sum_of_products(positives, negatives) / (2 * pairs) if pairs else np.nan

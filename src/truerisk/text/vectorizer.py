@@ -188,14 +188,14 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for count in counts:
             check_whole_number(count, "document_counts", low=made.min_documents, high=n)
         joined = [word.replace(" ", JOINER) for word in words]
-        found = words_from(joined, made.words)
+        vocabulary = words_from(joined, made.words)
         folded = not made.lowercase or all(word == word.lower() for word in words)
-        if found is None or not folded or joined != sorted(joined):
+        if vocabulary is None or not folded or joined != sorted(joined):
             raise InputError(
                 "`words` must be distinct, sorted, and each one word by the settings; "
                 f"got {shown(words)}."
             )
-        made._keep(Vocabulary.of(found), np.array(counts, np.int64), n)
+        made._keep(Vocabulary.of(vocabulary), np.array(counts, np.int64), n)
         return made
 
     def _documents(self, X: Iterable[str], *, may_be_none: bool = False) -> Sequence[str]:

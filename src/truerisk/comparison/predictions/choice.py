@@ -91,8 +91,8 @@ def _choose_again(
         # Of winners that are even, any might have been chosen.
         means = np.where(winners, outside, 0.0).sum(axis=0) / winners.sum(axis=0)
         of_winners.extend(means.tolist())
-    found = np.array(of_winners)
-    return np.asarray(found[np.isfinite(found)])
+    drawn = np.array(of_winners)
+    return np.asarray(drawn[np.isfinite(drawn)])
 
 
 def _units(paired: PairedMeasures) -> int:

@@ -82,7 +82,7 @@ def with_slices_compared(
     of_rows: Callable[[Indices], "Comparisons"],
 ) -> "Comparisons":
     """Compare the models in each of these slices, and adjust for their number."""
-    found: list[ComparedSlice] = []
+    of_slices: list[ComparedSlice] = []
     notes: list[str] = [note for part in parts for note in part.notes]
     for part in parts:
         for at, name in enumerate(part.names):
@@ -93,7 +93,7 @@ def with_slices_compared(
                 text = f"{name}: not compared by itself: {error}"
                 notes.append(Finding(text, code="slice_not_compared"))
                 continue
-            found += [
+            of_slices += [
                 ComparedSlice(
                     slice=name,
                     columns=part.columns,
@@ -105,7 +105,7 @@ def with_slices_compared(
                 )
                 for one in compared.pairs
             ]
-    slices = _adjusted(found, result.level)
+    slices = _adjusted(of_slices, result.level)
     return replace(
         result,
         slices=slices,
@@ -115,8 +115,10 @@ def with_slices_compared(
     )
 
 
-def _adjusted(found: list[ComparedSlice], level: float) -> tuple[ComparedSlice, ...]:
-    raw = [math.nan if one.comparison.p_value is None else one.comparison.p_value for one in found]
+def _adjusted(compared: list[ComparedSlice], level: float) -> tuple[ComparedSlice, ...]:
+    raw = [
+        math.nan if one.comparison.p_value is None else one.comparison.p_value for one in compared
+    ]
     return tuple(
         replace(
             one,
@@ -125,7 +127,7 @@ def _adjusted(found: list[ComparedSlice], level: float) -> tuple[ComparedSlice, 
             finding=_finding(one.comparison, strict, level),
         )
         for one, strict, listed in zip(
-            found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
+            compared, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
         )
     )
 

@@ -190,7 +190,7 @@ def evaluation_of(calls: Calls, method: Method) -> Evaluation:
     estimates = undefined_averages(AVERAGED, calls.n, method)
     if calls.averaged.any():
         truth, predicted = _chosen(calls)
-        found = evaluate(
+        evaluation = evaluate(
             truth,
             predicted,
             multilabel=True,
@@ -199,7 +199,7 @@ def evaluation_of(calls: Calls, method: Method) -> Evaluation:
             measures=AVERAGED,
             max_classes=_room(calls),
         )
-        estimates = {name: named(found[name], method) for name in AVERAGED}
+        estimates = {name: named(evaluation[name], method) for name in AVERAGED}
     return _plain_evaluation(estimates, by_class, calls, method)
 
 
@@ -213,11 +213,13 @@ def ranked_evaluation_of(calls: Calls, decision: Array, method: Method) -> Evalu
     averages = undefined_averages(RANKED_AVERAGES, calls.n, method)
     ranked: dict[str, Row] = {}
     if calls.averaged.any():
-        found = _ranked(calls, decision, method.level)
-        averages = {name: named(found[name], method) for name in RANKED_AVERAGES if name in found}
-        ranked = {label: _ranked_row(row, method) for label, row in found.by_class.items()}
+        evaluation = _ranked(calls, decision, method.level)
+        averages = {
+            name: named(evaluation[name], method) for name in RANKED_AVERAGES if name in evaluation
+        }
+        ranked = {label: _ranked_row(row, method) for label, row in evaluation.by_class.items()}
         if not ranked:  # one category: what is said of all is said of it, and it is its own average
-            row = _ranked_row(found, method)
+            row = _ranked_row(evaluation, method)
             ranked = {_chosen_names(calls)[0]: row}
             averages = {
                 f"{name}_{average}": replace(row[name], measure=f"{name}_{average}")
@@ -290,8 +292,8 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def _share(name: str, counts: BinaryCounts) -> Proportion:
     if name == "error_rate":  # of one category against the rest; the registry's is over all classes
         return Proportion(counts.fp + counts.fn, counts.n)
-    found: Proportion = find_measure(name)(counts)
-    return found
+    proportion: Proportion = find_measure(name)(counts)
+    return proportion
 
 
 def _chosen(calls: Calls) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
@@ -424,7 +426,7 @@ class Trained:
             return None
         called = trained[self.svms.decision[trained].argmax(axis=0)]
         labels = [self.names[at] for at in np.union1d(true, called)]
-        found = evaluate(
+        evaluation = evaluate(
             [self.names[at] for at in true],
             [self.names[at] for at in called],
             labels=labels,
@@ -434,7 +436,9 @@ class Trained:
             max_classes=max(2, len(labels)),
         )
         method = Method(name="holdout", target="this model", level=level)
-        return replace(found, estimates={name: named(found[name], method) for name in ONE_LABEL})
+        return replace(
+            evaluation, estimates={name: named(evaluation[name], method) for name in ONE_LABEL}
+        )
 
     def _calls(self, truth: Flags, wrong: Flags) -> Calls:
         return Calls(
@@ -464,7 +468,7 @@ class Trained:
     def notes(self) -> Iterator[Finding]:
         """Say which categories are in no average, and why."""
         for reason in (NO_DOCUMENT, EVERY_DOCUMENT):
-            names = self._named([found == reason for found in self.reasons])
+            names = self._named([own == reason for own in self.reasons])
             if names:
                 said = f"Not estimated, as {reason}: {listed(names)}."
                 yield Finding(said, code="categories_not_estimated")

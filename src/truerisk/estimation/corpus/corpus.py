@@ -217,21 +217,21 @@ class CorpusEvaluation(Evaluation):
         method = str(self.settings.get("method", ""))
         if method != "xi_alpha":
             yield method, math.nan, self
-        for rho, found in self.at_rho.items():
-            yield "xi_alpha", rho, found
+        for rho, evaluation in self.at_rho.items():
+            yield "xi_alpha", rho, evaluation
         if self.holdout is not None:
             yield "holdout", math.nan, self.holdout
 
     def _rows(self) -> Iterator[Row]:
-        for method, rho, found in self.variants:
+        for method, rho, evaluation in self.variants:
             for one in self.categories:
                 documents = one.test_documents if method == "holdout" else one.documents
                 head = {"category": one.name, "documents": documents, "estimate": method}
-                for name, estimate in found.by_class[one.name].items():
+                for name, estimate in evaluation.by_class[one.name].items():
                     yield {**head, "rho": rho, **estimate.row(), "measure": name}
-        for method, rho, found in self.variants:
-            head = {"category": "", "documents": found.n, "estimate": method}
-            for name, estimate in found.items():
+        for method, rho, evaluation in self.variants:
+            head = {"category": "", "documents": evaluation.n, "estimate": method}
+            for name, estimate in evaluation.items():
                 yield {**head, "rho": rho, **estimate.row(), "measure": name}
         if self.one_label is not None:
             head = {"category": "", "documents": self.one_label.n, "estimate": "one_label"}
@@ -259,17 +259,19 @@ class CorpusEvaluation(Evaluation):
         }
 
     @staticmethod
-    def _plain_one_label(found: Evaluation) -> dict[str, Any]:
-        plain = found.to_dict()
+    def _plain_one_label(evaluation: Evaluation) -> dict[str, Any]:
+        plain = evaluation.to_dict()
         return {name: plain[name] for name in ("estimates", "confusion")}
 
     def _others(self, category: str | None) -> dict[str, Any]:
-        def of(found: Evaluation | None) -> Any:
-            if found is None:
+        def of(evaluation: Evaluation | None) -> Any:
+            if evaluation is None:
                 return None
-            return as_plain(found.estimates if category is None else found.by_class[category])
+            return as_plain(
+                evaluation.estimates if category is None else evaluation.by_class[category]
+            )
 
-        at_rho = {f"{rho:g}": of(found) for rho, found in self.at_rho.items()}
+        at_rho = {f"{rho:g}": of(evaluation) for rho, evaluation in self.at_rho.items()}
         return {"at_rho": at_rho, "holdout": of(self.holdout)}
 
 

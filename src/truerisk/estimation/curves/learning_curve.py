@@ -133,12 +133,12 @@ def units_of(groups: ArrayLike | None) -> Indices | None:
     """Give each example the number of its group."""
     if groups is None:
         return None
-    found = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.intp)
-    if found.max() < 2:
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.intp)
+    if codes.max() < 2:
         raise InputError(
-            f"`groups` must be three at least, to hold out and to train on; got {found.max() + 1}."
+            f"`groups` must be three at least, to hold out and to train on; got {codes.max() + 1}."
         )
-    return found
+    return codes
 
 
 def held_out_of(codes: Indices, test_size: float) -> int:

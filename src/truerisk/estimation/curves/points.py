@@ -128,10 +128,10 @@ class Refits:
         """The measure on every hold-out; NaN where it is not finite or the refit failed."""
         if not is_of_counts(self.design.measure):
             return np.where(np.isfinite(self.single_values), self.single_values, np.nan)
-        found = confusion_values(self.design.measure, self.confusions, self.design.pos_label)
+        result = confusion_values(self.design.measure, self.confusions, self.design.pos_label)
         for item in self.failed:
-            found[item] = np.nan
-        return found
+            result[item] = np.nan
+        return result
 
 
 def curve_of(refits: Refits) -> LearningCurve:

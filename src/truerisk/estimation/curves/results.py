@@ -82,7 +82,7 @@ def crossings_of(
 ) -> tuple[Crossing, ...]:
     """Find where the curves of each two learners cross, the sizes on a log scale."""
     logs = np.log(np.asarray(sizes, dtype=np.float64))
-    found = []
+    crossings = []
     for first, second in itertools.combinations(losses, 2):
         difference = losses[first] - losses[second]
         if np.isnan(difference).any() or not difference.mean(axis=0).any():
@@ -97,8 +97,8 @@ def crossings_of(
         crossing = _crossing((first, second), difference.mean(axis=0), means, logs, level)
         sign = 1.0 if crossing.after == second else -1.0
         lead, ends = _lead(sign * difference[:, -1], ratio, level)
-        found.append(replace(crossing, lead=lead, lead_interval=ends))
-    return tuple(found)
+        crossings.append(replace(crossing, lead=lead, lead_interval=ends))
+    return tuple(crossings)
 
 
 def _lead(differences: Array, ratio: float, level: float) -> tuple[float, Interval | None]:

@@ -130,21 +130,21 @@ def refit_at(shared: Mapping[str, Any], item: tuple[int, int, int]) -> Arrays:
 
     def trained_and_judged() -> Arrays:
         trained = _trained(shared, at, (train, test), seed)
-        found = {"confusion": _confusion(plan.codes[test], trained.labels, shared["values"])}
+        outcome = {"confusion": _confusion(plan.codes[test], trained.labels, shared["values"])}
         if not is_of_counts(shared["measure"]):
-            found["value"] = np.array(_single_value(shared, at, trained))
+            outcome["value"] = np.array(_single_value(shared, at, trained))
         induce, classify = trained.seconds
         per_thousand = classify * PER_EXAMPLES / len(test)
         memory = _bytes_of(trained.X_train) + _pickled_bytes(trained.model)
-        found["costs"] = np.array([induce, per_thousand, memory, trained.cpu_seconds])
+        outcome["costs"] = np.array([induce, per_thousand, memory, trained.cpu_seconds])
         try:
             if shared["estimate"] == "cross_validation":
-                found.update(_cross_validated(shared, at, train, seed))
+                outcome.update(_cross_validated(shared, at, train, seed))
             elif shared["estimate"] == "xi_alpha":
-                found.update(_xi_alpha(shared, trained, shared["y"][train]))
+                outcome.update(_xi_alpha(shared, trained, shared["y"][train]))
         except Exception as problem:  # noqa: BLE001
-            found["estimate_failed"] = np.array(f"{type(problem).__name__}: {problem}")
-        return found
+            outcome["estimate_failed"] = np.array(f"{type(problem).__name__}: {problem}")
+        return outcome
 
     name = f"the training on {len(train):,} examples"
     return refits.guarded(work, name, ignored=UnstableWarning)
@@ -205,8 +205,10 @@ def _xi_alpha(shared: Mapping[str, Any], trained: refits.Trained, y: NDArray[Any
     if not is_readable(trained.model):
         return {}
     measure, pos_label = shared["measure"], str(shared["values"][shared["pos_label"]])
-    found = xi_alpha(trained.model, trained.X_train, y, measures=(measure,), pos_label=pos_label)
-    return {"estimate": np.array(found[measure].value)}
+    evaluation = xi_alpha(
+        trained.model, trained.X_train, y, measures=(measure,), pos_label=pos_label
+    )
+    return {"estimate": np.array(evaluation[measure].value)}
 
 
 def _bytes_of(examples: Any) -> float:

@@ -58,8 +58,8 @@ def repeated_choices(
         outside = value(np.array([others for _, others in counts], dtype=np.float64))
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
         values.extend(outside[winner, np.arange(size)].tolist())
-    found = np.array(values)
-    return np.asarray(found[~np.isnan(found)])
+    table = np.array(values)
+    return np.asarray(table[~np.isnan(table)])
 
 
 def _drawn_and_not(
@@ -259,10 +259,10 @@ def best_of(
         random_state = int(np.random.default_rng().integers(2**32 - 1))
     if not hasattr(cv, "__len__") and isinstance(cv, Iterable):
         cv = list(cv)  # every learner goes through it
-    found = {}
+    evaluations = {}
     for at, (name, model) in enumerate(named.items(), start=1):
         try:
-            found[name] = estimate(
+            evaluations[name] = estimate(
                 model,
                 X,
                 y,
@@ -289,25 +289,25 @@ def best_of(
             )
         except RefitError as error:
             raise RefitError(f"{name}: {error}") from error
-    first = next(iter(found.values()))
+    first = next(iter(evaluations.values()))
     if measure not in first:
         raise InputError(f"`measure` must be one of {', '.join(first)}; got {measure!r}.")
-    values = np.array([one[measure].value for one in found.values()])
+    values = np.array([one[measure].value for one in evaluations.values()])
     if np.isnan(values).all():
         raise InputError(f"`measure` must be defined for some model; {measure} is for none.")
     winner = int(np.nanargmax(sign * values))
-    own = list(found.values())[winner][measure]
+    own = list(evaluations.values())[winner][measure]
     rng = np.random.default_rng([random_state, 1])
     drawing = (replicates, rng)
     if is_of_counts(measure):
-        corrected = _by_examples(found, measure, np.asarray(y), drawing)
+        corrected = _by_examples(evaluations, measure, np.asarray(y), drawing)
     else:
-        corrected = _by_folds(found, own, drawing)
+        corrected = _by_folds(evaluations, own, drawing)
     corrected = after_choice(corrected, own)
     return BestOf(
-        evaluations=found,
+        evaluations=evaluations,
         measure=measure,
-        winner=list(found)[winner],
+        winner=list(evaluations)[winner],
         optimism=float(sign * (values[winner] - corrected.value)),
         corrected=corrected,
     )
@@ -329,16 +329,18 @@ def _chosen_by(measure: str | None, measures: Sequence[str] | None, scoring: Any
     return name
 
 
-Found = Mapping[str, LearnerEvaluation]
+Evaluations = Mapping[str, LearnerEvaluation]
 Drawing = tuple[int, np.random.Generator]
 
 
-def _by_examples(found: Found, measure: str, y: NDArray[Any], drawing: Drawing) -> Estimate:
+def _by_examples(
+    evaluations: Evaluations, measure: str, y: NDArray[Any], drawing: Drawing
+) -> Estimate:
     """Repeat a choice by a measure of counts, on examples drawn anew."""
-    first = next(iter(found.values()))
+    first = next(iter(evaluations.values()))
     function = _of_tables(measure, first)
     truth = np.unique(y, return_inverse=True)[1]
-    shares = [cell_shares(truth, one.called, len(one.labels)) for one in found.values()]
+    shares = [cell_shares(truth, one.called, len(one.labels)) for one in evaluations.values()]
     chosen = repeated_choices(
         lambda weights: np.stack([function(weights @ one) for one in shares]),
         len(truth),
@@ -349,15 +351,15 @@ def _by_examples(found: Found, measure: str, y: NDArray[Any], drawing: Drawing) 
     return estimate_of_choices(chosen, measure, level=first.level, n=first.n, method="best_of")
 
 
-def _by_folds(found: Found, own: Estimate, drawing: Drawing) -> Estimate:
+def _by_folds(evaluations: Evaluations, own: Estimate, drawing: Drawing) -> Estimate:
     r"""Repeat a choice by the values of refits, on folds drawn anew.
 
     The folds of one repetition are drawn with replacement; the best by its mean over those drawn is
     evaluated on the others, beside the winner of all.  The mean of these differences corrects the
     winner's own value, which may differ from its mean over refits.
     """
-    first, measure = next(iter(found.values())), own.measure
-    columns = [_values_of_refits(one[measure]) for one in found.values()]
+    first, measure = next(iter(evaluations.values())), own.measure
+    columns = [_values_of_refits(one[measure]) for one in evaluations.values()]
     if min(map(len, columns)) < 2 or len({len(one) for one in columns}) > 1:
         raise InputError(
             f"`measure` must have a value in each refit to choose by; got {measure!r}. Take "
@@ -421,10 +423,12 @@ def cell_shares(truth: NDArray[Any], called: NDArray[Any] | None, classes: int) 
     return np.asarray(shares / np.maximum(times, 1))
 
 
-def _of_tables(measure: str, found: LearnerEvaluation) -> Callable[[Array], Array]:
+def _of_tables(measure: str, evaluation: LearnerEvaluation) -> Callable[[Array], Array]:
     """Give the measure as a function of confusion tables (…, K²)."""
-    k = len(found.labels)
-    pos_label = None if found.pos_label is None else found.labels.index(found.pos_label)
+    k = len(evaluation.labels)
+    pos_label = (
+        None if evaluation.pos_label is None else evaluation.labels.index(evaluation.pos_label)
+    )
 
     def value(tables: Array) -> Array:
         values = value_of_tables(measure, tables.reshape(*tables.shape[:-1], k, k), pos_label)

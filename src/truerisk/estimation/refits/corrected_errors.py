@@ -197,22 +197,22 @@ class BootstrapErrors:
         return estimates
 
 
-def hull_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
+def hull_ends(errors: BootstrapErrors, value: float, level: float) -> Interval | None:
     """Join Jeffreys' intervals at n examples around the estimate, around .632+ and around Err(1).
 
     The truth is mostly between the two; by simulation, not proven: `BootstrapErrors.as_estimates`.
     """
-    values = found.values()
-    around = [value, values["bootstrap_632plus"], found.left_out]
+    values = errors.values()
+    around = [value, values["bootstrap_632plus"], errors.left_out]
     defined = np.clip([one for one in around if not math.isnan(one)], 0.0, 1.0)
-    n = int((found.judged > 0).sum())
+    n = int((errors.judged > 0).sum())
     if math.isnan(value) or n == 0:
         return None
     low, high = jeffreys(n * defined, np.full(len(defined), n), level)
     return Interval(float(low.min()), float(high.max()), float(level), "jeffreys_hull")
 
 
-def agreement_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
+def agreement_ends(errors: BootstrapErrors, value: float, level: float) -> Interval | None:
     """Take Clopper and Pearson's interval at the number of examples that the refits are worth.
 
     n/(1 + u), u = min(1, mean of b/(b − 1)·q(1 − q) over p(1 − p)), q the share of wrong calls of
@@ -220,19 +220,19 @@ def agreement_ends(found: BootstrapErrors, value: float, level: float) -> Interv
     """
     if math.isnan(value):
         return None
-    m = found.agreement.size(level=level)
+    m = errors.agreement.size(level=level)
     exact = fractional_interval(m * min(max(value, 0.0), 1.0), m, level=level)
     return Interval(exact.low, exact.high, float(level), "agreement")
 
 
-def standard_error_ends(found: BootstrapErrors, value: float, level: float) -> Interval | None:
+def standard_error_ends(errors: BootstrapErrors, value: float, level: float) -> Interval | None:
     """Take the normal interval on the scale of log-odds, with the standard error of the paper.
 
     An estimate v gets the relative error of Err(1) = p, SE·v/p.  None where v or p is 0 or 1.
     """
-    if not (0 < value < 1 and 0 < found.left_out < 1):
+    if not (0 < value < 1 and 0 < errors.left_out < 1):
         return None
-    half = -float(ndtri((1 - level) / 2)) * found.standard_error / (found.left_out * (1 - value))
+    half = -float(ndtri((1 - level) / 2)) * errors.standard_error / (errors.left_out * (1 - value))
     centre = float(logit(value))
     low, high = float(expit(centre - half)), float(expit(centre + half))
     return Interval(low, high, float(level), "delta_after_bootstrap")

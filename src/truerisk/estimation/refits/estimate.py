@@ -294,8 +294,8 @@ def estimate(
         )
     collected.refuse_failures(allowed=allow_failed)
     votes = VoteEstimates(examples, resampling, collected, request, rule)
-    found = votes.evaluation()
-    estimates = {name: votes.finished(one, rule) for name, one in found.items()}
+    evaluation = votes.evaluation()
+    estimates = {name: votes.finished(one, rule) for name, one in evaluation.items()}
     estimates |= {name: votes.of_scorer(name) for name in requested.scorers}
     variants: dict[str, Estimate] = {}
     if collected.correction is not None:
@@ -304,13 +304,13 @@ def estimate(
         estimates = corrected(estimates, variants.pop(CHIEF[resampling.name]))
     by_class = {
         label: {name: votes.finished(one, DEFAULT, label) for name, one in each.items()}
-        for label, each in found.by_class.items()
+        for label, each in evaluation.by_class.items()
     }
     trained_on = resampling.name == "training_error"
     doubts = () if trained_on else no_effect_of_training(model, collected, seed)
     return LearnerEvaluation(
         **{
-            **found.fields(),
+            **evaluation.fields(),
             "estimates": estimates,
             "by_class": by_class,
             "verdict": (*doubts, *_verdict(resampling, votes, estimates, by_class)),
@@ -319,10 +319,10 @@ def estimate(
                 *weights_in_training(metadata.weighs),
                 *_common_errors(estimates),
                 *collected.notes(),
-                *found.notes,
+                *evaluation.notes,
             ),
             "settings": {
-                **found.settings,
+                **evaluation.settings,
                 "random_state": seed,
                 "target": " and ".join(dict.fromkeys(one.target for one in estimates.values())),
                 "model": _described(model),

@@ -127,9 +127,11 @@ def summarise(
     if folds is None and test_train_ratio is None:
         folds = scores.folds
     ratio, design = _check_design(len(replicates), folds, test_train_ratio)
-    found = mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
-    found = replace(found, design=_named_design(len(replicates), ratio, test_train_ratio is None))
-    return found if scores.candidates == 1 else _without_luck(found, scores)
+    resampled = mean_of_refits(replicates, measure, ratio, level, design=design, method=method)
+    resampled = replace(
+        resampled, design=_named_design(len(replicates), ratio, test_train_ratio is None)
+    )
+    return resampled if scores.candidates == 1 else _without_luck(resampled, scores)
 
 
 def _scores_of(values: Any, measure: str | None) -> RefitScores:
@@ -145,26 +147,26 @@ def _scores_of(values: Any, measure: str | None) -> RefitScores:
     return scores
 
 
-def _without_luck(found: Resampled, scores: RefitScores) -> Resampled:
+def _without_luck(resampled: Resampled, scores: RefitScores) -> Resampled:
     """Move the mean of a winner by how much it is too good; hold the interval of either mean.
 
     The estimate of the luck is itself too large where each division has few examples.
     """
     low, high = range_of(scores.measure)
     move = -better_sign(scores.measure) * scores.optimism
-    value = min(max(found.value + move, low), high)
-    interval = found.interval and replace(
-        found.interval,
-        low=max(found.interval.low + min(move, 0.0), low),
-        high=min(found.interval.high + max(move, 0.0), high),
+    value = min(max(resampled.value + move, low), high)
+    interval = resampled.interval and replace(
+        resampled.interval,
+        low=max(resampled.interval.low + min(move, 0.0), low),
+        high=min(resampled.interval.high + max(move, 0.0), high),
         method="corrected_t of a winner",
     )
     note = Finding(
         f"the best of {scores.candidates}, chosen by these divisions: its own mean "
-        f"{found.value:.4g} is too good by about {scores.optimism:.3g}, which is taken off",
+        f"{resampled.value:.4g} is too good by about {scores.optimism:.3g}, which is taken off",
         code="winner_corrected",
     )
-    return replace(found, value=value, interval=interval, notes=(*found.notes, note))
+    return replace(resampled, value=value, interval=interval, notes=(*resampled.notes, note))
 
 
 def mean_of_refits(
@@ -296,21 +298,21 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
     else:
         raise InputError(f"`interval` must be one that fits the method; got {method}.")
     ratio, design = _check_design(len(values), folds, ratio)
-    found = mean_of_refits(values, name, ratio, given.level, design=design, method=method)
-    if found.interval is None:
-        return _open(given, found.notes[-1], "no_spread")
+    resampled = mean_of_refits(values, name, ratio, given.level, design=design, method=method)
+    if resampled.interval is None:
+        return _open(given, resampled.notes[-1], "no_spread")
     value = given.estimate.value
     # The pooled value and the mean over refits differ where refits judge unequally many.
     interval = replace(
-        found.interval,
-        low=min(found.interval.low, value),
-        high=max(found.interval.high, value),
+        resampled.interval,
+        low=min(resampled.interval.low, value),
+        high=max(resampled.interval.high, value),
     )
     return replace(
         given.estimate,
         interval=interval,
-        target=found.target,
-        notes=(*given.estimate.notes, *found.notes),
+        target=resampled.target,
+        notes=(*given.estimate.notes, *resampled.notes),
     )
 
 
@@ -361,10 +363,10 @@ def central_limit(given: RuleInput) -> Estimate:
         return _open(given, "no central limit interval: there is not one repetition", "no_folds")
     if given.collected.failures:
         return _open(given, "no central limit interval: refits failed", "refits_failed")
-    found = cross_validation_clt(losses, plan.parts[0], level=given.level)
-    if found is None:
+    interval = cross_validation_clt(losses, plan.parts[0], level=given.level)
+    if interval is None:
         return _open(given, "no central limit interval: the losses do not vary", "no_spread")
-    return replace(given.estimate, interval=found, target="the models of the folds")
+    return replace(given.estimate, interval=interval, target="the models of the folds")
 
 
 def nested(given: RuleInput) -> Estimate:
@@ -380,14 +382,14 @@ def nested(given: RuleInput) -> Estimate:
             "refits_failed",
         )
     wrong = losses if name == "error_rate" else ~losses
-    found = nested_interval(wrong, plan.parts, level=given.level)
-    if found.interval is None:
+    interval = nested_interval(wrong, plan.parts, level=given.level)
+    if interval.interval is None:
         note = Finding("no nested interval: no loss varies", code="no_spread")
         return replace(given.estimate, notes=(*given.estimate.notes, note))
     return replace(
         given.estimate,
-        value=found.value,
-        interval=found.interval,
+        value=interval.value,
+        interval=interval.interval,
         target="the learner at this sample size",
     )
 
@@ -409,15 +411,15 @@ def conservative_z(given: RuleInput) -> Estimate:
             given, "no conservative Z: it is undefined in some refits", "undefined_in_refits"
         )
     whole, halves = plan.arrange(values)
-    found = conservative_z_interval(
+    interval = conservative_z_interval(
         whole, halves, level=given.level, measure_range=range_of(given.estimate.measure)
     )
-    if found is None:
+    if interval is None:
         return _open(given, "no conservative Z: the halves never differ", "no_spread")
     return replace(
         given.estimate,
         value=float(whole.mean()),
-        interval=found,
+        interval=interval,
         target="the learner at this sample size",
     )
 

@@ -79,10 +79,10 @@ def svm_refit(shared: Mapping[str, Any], at: int) -> Arrays:
     missing.
     """
     try:
-        found = _solved_and_judged(shared, at)
+        outcome = _solved_and_judged(shared, at)
     except UNFIT:
-        found = None
-    return refit(shared, at) if found is None else found
+        outcome = None
+    return refit(shared, at) if outcome is None else outcome
 
 
 class SVMStart:
@@ -147,10 +147,10 @@ class SVMStart:
             refits = range(first, min(first + AT_A_TIME, len(plan)))
             parts = [plan.train_and_test(at) for at in refits]
             upper = np.array([form.upper_of(_counts(train, n)) for train, _ in parts])
-            found = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
+            by_label = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
             for row, (at, (_, judged)) in enumerate(zip(refits, parts, strict=True)):
-                if all(solved[row] for _, solved in found):
-                    values = [decisions[row, judged] for decisions, _ in found]
+                if all(solved[row] for _, solved in by_label):
+                    values = [decisions[row, judged] for decisions, _ in by_label]
                     self.ahead[at] = np.array(values).T
         self.seconds = (time.perf_counter() - began) / len(plan)
 

@@ -113,8 +113,8 @@ class VoteEstimates:
         """Estimate what always answering the commonest class is worth."""
         votes = majority_votes(self.examples, self.collected.plan)
         request = replace(self.request, measures=BASELINE)
-        found = assemble(self._with_cells(votes, None), request, scores=_NoScores())
-        return {name: replace(one, method=self.method.name) for name, one in found.items()}
+        evaluation = assemble(self._with_cells(votes, None), request, scores=_NoScores())
+        return {name: replace(one, method=self.method.name) for name, one in evaluation.items()}
 
     @cached_property
     def _values(self) -> RefitValues:
@@ -157,8 +157,8 @@ class VoteEstimates:
             target="the learner at this sample size",
         )
         rule = corrected_t if known else no_valid_interval
-        found = rule(RuleInput(mean, self.collected, self._values, self.request.level))
-        return Resampled(**vars(found), replicates=values) if len(values) > 1 else found
+        interval = rule(RuleInput(mean, self.collected, self._values, self.request.level))
+        return Resampled(**vars(interval), replicates=values) if len(values) > 1 else interval
 
 
 class _NoScores:
@@ -184,7 +184,7 @@ def corrections(
 
 def corrected(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estimate]:
     """Put the best in the place of the error rate, and what follows from it in its own."""
-    found = dict(estimates)
+    replaced = dict(estimates)
     turned = best.interval and replace(
         best.interval, low=1 - best.interval.high, high=1 - best.interval.low
     )
@@ -192,19 +192,19 @@ def corrected(estimates: dict[str, Estimate], best: Estimate) -> dict[str, Estim
     same = ("accuracy", "precision_micro", "recall_micro", "f1_micro")
     for name in estimates:
         if name == "error_rate":
-            found[name] = best
+            replaced[name] = best
         elif name in same:
-            found[name] = replace(right, measure=name)
+            replaced[name] = replace(right, measure=name)
         elif name == "jaccard_micro":
             ends = right.interval and replace(
                 right.interval,
                 low=right.interval.low / (2 - right.interval.low),
                 high=right.interval.high / (2 - right.interval.high),
             )
-            found[name] = replace(
+            replaced[name] = replace(
                 right, measure=name, value=right.value / (2 - right.value), interval=ends
             )
-    return found
+    return replaced
 
 
 def score_table(collected: CollectedVotes) -> NDArray[np.float64] | None:

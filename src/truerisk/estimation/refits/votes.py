@@ -148,19 +148,19 @@ class CollectedVotes:
 
     def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "CollectedVotes":
         """Take in what each refit found, in order; return the collected."""
-        for at, found in enumerate(outcomes):
-            self._add(at, found)
+        for at, outcome in enumerate(outcomes):
+            self._add(at, outcome)
         return self
 
-    def _add(self, at: int, found: dict[str, NDArray[Any]]) -> None:
-        if "warned" in found:
-            self.warned.setdefault(str(found["warned"][0]), []).append(at)
-        if "failed" in found:
-            self.failures[at] = str(found["failed"])
+    def _add(self, at: int, outcome: dict[str, NDArray[Any]]) -> None:
+        if "warned" in outcome:
+            self.warned.setdefault(str(outcome["warned"][0]), []).append(at)
+        if "failed" in outcome:
+            self.failures[at] = str(outcome["failed"])
             return
         train, test = self.plan.train_and_test(at)
-        predicted, repetition = found["predicted"], self.plan.repetition(at)
-        induce, classify = (float(one) for one in found["seconds"])
+        predicted, repetition = outcome["predicted"], self.plan.repetition(at)
+        induce, classify = (float(one) for one in outcome["seconds"])
         per_thousand = 1000 * classify / max(1, len(test))
         if self.correction is not None:
             drawn = np.bincount(train, minlength=self.examples.n)
@@ -174,13 +174,13 @@ class CollectedVotes:
             return
         self.votes.add(test, predicted, repetition)
         if self.scorers:
-            self.scored_values.append(found["scorers"])
+            self.scored_values.append(outcome["scorers"])
         self.seconds.append((induce, per_thousand))
-        if self.correction is None and "score" in found:
-            self.scores.setdefault(repetition, []).append((test, found["score"]))
-            if "complement" in found:
-                self.complements.setdefault(repetition, []).append(found["complement"])
-            self.are_probabilities &= bool(found["probabilities"])
+        if self.correction is None and "score" in outcome:
+            self.scores.setdefault(repetition, []).append((test, outcome["score"]))
+            if "complement" in outcome:
+                self.complements.setdefault(repetition, []).append(outcome["complement"])
+            self.are_probabilities &= bool(outcome["probabilities"])
         else:
             self.scored = False
 

@@ -185,12 +185,14 @@ def leave_one_out(
         return _by_refits(model, X, y, n_jobs=n_jobs or 1, **options)
     workers = effective_n_jobs(n_jobs)
     if twin is None:
-        found = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
+        predictions = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
     else:
-        found, trained = _by_dual(twin, prepared.X, y, sample_weight, workers)
-        if interval == METHOD and sample_weight is None and found.truth.ndim == 1:
-            return _evaluated(found, prepared.notes, options, folds_of=(trained, prepared.X, y))
-    return _evaluated(found, prepared.notes, options)
+        predictions, trained = _by_dual(twin, prepared.X, y, sample_weight, workers)
+        if interval == METHOD and sample_weight is None and predictions.truth.ndim == 1:
+            return _evaluated(
+                predictions, prepared.notes, options, folds_of=(trained, prepared.X, y)
+            )
+    return _evaluated(predictions, prepared.notes, options)
 
 
 @dataclass(frozen=True)
@@ -293,11 +295,11 @@ def _settled(svm: SVC | LinearSVC, X: Any, y: NDArray[Any]) -> SVC | LinearSVC:
 
 def _by_refits(model: Any, X: Any, y: Any, **options: Any) -> LeaveOneOut:
     """Train any model n times."""
-    found = estimate(model, X, y, method="leave_one_out", **options)
-    predicted = np.empty(0) if found.called is None else found.called[0]
+    evaluation = estimate(model, X, y, method="leave_one_out", **options)
+    predicted = np.empty(0) if evaluation.called is None else evaluation.called[0]
     wrong = np.flatnonzero(predicted != np.unique(np.asarray(y), return_inverse=True)[1].ravel())
     return LeaveOneOut(
-        **{**found.fields(), **_about_the_learner(found)},
+        **{**evaluation.fields(), **_about_the_learner(evaluation)},
         errors=tuple(wrong.tolist()),
         refits=len(predicted),
     )
@@ -368,12 +370,12 @@ def _alone_on_their_side(solution: Solution) -> list[int]:
 
 
 def _evaluated(
-    found: _Predictions,
+    predictions: _Predictions,
     notes: tuple[Finding, ...],
     options: dict[str, Any],
     folds_of: tuple[_Trained, Any, Any] | None = None,
 ) -> LeaveOneOut:
-    truth, predicted, ties = found.truth, found.predicted, found.ties
+    truth, predicted, ties = predictions.truth, predictions.predicted, predictions.ties
     is_multilabel = truth.ndim == 2
     wrong = (predicted != truth).any(axis=1) if is_multilabel else predicted != truth
     evaluation = None if folds_of is None else _varying_as_folds(predicted, *folds_of, options)
@@ -381,7 +383,7 @@ def _evaluated(
     if evaluation is None:
         evaluation = evaluate(truth, predicted, multilabel=is_multilabel, **options)
         estimates = _about_the_learner(evaluation)
-    left_out = f"{found.refits} of {len(truth)} examples were left out in earnest."
+    left_out = f"{predictions.refits} of {len(truth)} examples were left out in earnest."
     said = [*evaluation.notes, *notes, Finding(left_out, code="left_out_in_earnest")]
     if len(ties):
         arbitrary = (
@@ -394,7 +396,7 @@ def _evaluated(
         "notes": tuple(said),
         "errors": tuple(np.flatnonzero(wrong).tolist()),
         "ties": tuple(ties.tolist()),
-        "refits": found.refits,
+        "refits": predictions.refits,
     }
     return LeaveOneOut(**{**evaluation.fields(), **changed})
 
@@ -457,25 +459,25 @@ def _held(left: Estimate, folds: Estimate) -> Estimate:
     return replace(left, interval=replace(left.interval, low=low, high=high))
 
 
-def _by_leaving_out(found: Evaluation) -> dict[str, Any]:
+def _by_leaving_out(evaluation: Evaluation) -> dict[str, Any]:
     def named(one: Estimate) -> Estimate:
         return replace(one, method="leave_one_out", notes=(*one.notes, *notes_on(one.interval)))
 
     return {
-        "estimates": {name: named(one) for name, one in found.items()},
+        "estimates": {name: named(one) for name, one in evaluation.items()},
         "by_class": {
             label: {name: named(one) for name, one in row.items()}
-            for label, row in found.by_class.items()
+            for label, row in evaluation.by_class.items()
         },
     }
 
 
-def _about_the_learner(found: Evaluation) -> dict[str, Any]:
+def _about_the_learner(evaluation: Evaluation) -> dict[str, Any]:
     return {
-        "estimates": {name: _of_the_learner(one) for name, one in found.items()},
+        "estimates": {name: _of_the_learner(one) for name, one in evaluation.items()},
         "by_class": {
             label: {name: _of_the_learner(one) for name, one in row.items()}
-            for label, row in found.by_class.items()
+            for label, row in evaluation.by_class.items()
         },
     }
 

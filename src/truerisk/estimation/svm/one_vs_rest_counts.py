@@ -92,10 +92,10 @@ def measure_values(measure: str, signs: Array, wrong: Flags, weights: Array | No
 
 def base_measure(measure: str) -> Measure:
     """Look a measure up, without the _micro, _macro or _weighted of its average."""
-    found = find_measure(base_and_average(measure)[0])
-    if found.needs not in {"binary counts", "class counts"}:
+    entry = find_measure(base_and_average(measure)[0])
+    if entry.needs not in {"binary counts", "class counts"}:
         raise InputError(f"`measure` must be made of counts of calls; got {measure!r}.")
-    return found
+    return entry
 
 
 def counts_of(signs: Array, wrong: Flags, weights: Array | None = None) -> BinaryCounts:

@@ -294,7 +294,7 @@ class Design:
         self, model: Any, losses: Losses, *, X: Any = None, progress: Progress | None = None
     ) -> LossesByKind:
         """Train the model under every weighting; X, if it sees the examples in another form."""
-        found = {
+        by_kind = {
             name: perturbed_losses(
                 model,
                 self.examples.X if X is None else X,
@@ -306,7 +306,7 @@ class Design:
             )
             for name, parts in (("training", None), ("cross_validated", self.parts))
         }
-        return LossesByKind(found["training"], found["cross_validated"], losses)
+        return LossesByKind(by_kind["training"], by_kind["cross_validated"], losses)
 
 
 def perturbation(
@@ -432,8 +432,8 @@ def perturbation(
             n_jobs=n_jobs,
             progress=progress,
         )
-    found = design.losses(model, losses, progress=progress)
-    return perturbed_estimate(model, design, found, interval=interval, level=level)
+    by_kind = design.losses(model, losses, progress=progress)
+    return perturbed_estimate(model, design, by_kind, interval=interval, level=level)
 
 
 def can_batch(model: Any) -> bool:
@@ -511,14 +511,14 @@ def _of_measure(
 def perturbed_estimate(
     model: Any,
     design: Design,
-    found: LossesByKind,
+    by_kind: LossesByKind,
     *,
     interval: Form = "effective_size",
     level: float = 0.95,
 ) -> Perturbed:
     """Make an estimate of losses that are there; see `perturbation`."""
-    chosen, value, n = found.chosen, found.cross_validated.error, design.examples.n
-    groups, wrong = design.examples.groups, found.cross_validated.wrong
+    chosen, value, n = by_kind.chosen, by_kind.cross_validated.error, design.examples.n
+    groups, wrong = design.examples.groups, by_kind.cross_validated.wrong
     width, kind = columns_of(design.examples.X), kind_of(model)
     fewest = n - int(np.bincount(design.parts).max())
     is_linear = kind in {"linear", "logistic"} and not hasattr(model, "steps")
@@ -556,8 +556,8 @@ def perturbed_estimate(
         target=TARGET,
         notes=tuple(note for note in notes if note is not None),
         replicates=tuple(chosen.spread.tolist()),
-        losses=found.losses,
-        training_error=found.training.error,
+        losses=by_kind.losses,
+        training_error=by_kind.training.error,
         forms=forms,
     )
 

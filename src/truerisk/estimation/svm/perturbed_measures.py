@@ -75,12 +75,12 @@ def values_under(
     scores = np.zeros((*G.shape, width), dtype=np.float32) if scored else None
     done, total = 0, len(np.unique(folds)) * len(G)
     refits = _Refits(model, examples, G, folds, parts is None, seed, n_jobs)
-    for rows, test, found in refits.batched() if batched else refits.one_by_one():
-        calls[np.ix_(rows, test)] = found["predicted"]
+    for rows, test, outcome in refits.batched() if batched else refits.one_by_one():
+        calls[np.ix_(rows, test)] = outcome["predicted"]
         if scores is not None:
-            if "score" not in found:
+            if "score" not in outcome:
                 raise InputError(f"`model` must give scores for {name}; got {shown(model)}.")
-            scores[np.ix_(rows, test)] = found["score"].reshape(len(rows), len(test), width)
+            scores[np.ix_(rows, test)] = outcome["score"].reshape(len(rows), len(test), width)
         done += len(rows)
         if progress is not None:
             progress(done, total)
@@ -139,9 +139,9 @@ class _Refits:
         starts = range(0, len(self.weights), AT_ONCE)
         items = [(int(fold), start) for fold in np.unique(self.folds) for start in starts]
         results = run_each(weighted_refits, shared, items, n_jobs=self.n_jobs)
-        for (fold, start), found in zip(items, results, strict=True):
+        for (fold, start), outcome in zip(items, results, strict=True):
             rows = np.arange(start, min(start + AT_ONCE, len(self.weights)))
-            yield rows, _split(self.folds, fold, on_itself=self.on_itself)[1], found
+            yield rows, _split(self.folds, fold, on_itself=self.on_itself)[1], outcome
 
 
 def weighted_refits(shared: Mapping[str, Any], item: tuple[int, int]) -> dict[str, NDArray[Any]]:
@@ -163,10 +163,10 @@ def weighted_refits(shared: Mapping[str, Any], item: tuple[int, int]) -> dict[st
             ) from problem
         predicted.append(positions(copy.predict(X_test), shared["values"]))
         scores.append(scores_of(copy, X_test, shared["values"]).get("score"))
-    found = {"predicted": np.array(predicted)}
+    outcome = {"predicted": np.array(predicted)}
     if all(one is not None for one in scores):
-        found["score"] = np.array(scores)
-    return found
+        outcome["score"] = np.array(scores)
+    return outcome
 
 
 def check_weightable(model: Any) -> None:

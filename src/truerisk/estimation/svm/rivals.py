@@ -66,8 +66,8 @@ class Case:
     @cached_property
     def decision(self) -> Array:
         """The decision value of each example by the SVM trained on all of them."""
-        found: Array = self.decisions(np.ones((1, self.n)))[0]
-        return found
+        values: Array = self.decisions(np.ones((1, self.n)))[0]
+        return values
 
     @property
     def training_error(self) -> float:
@@ -85,9 +85,9 @@ class Case:
         """
         ones = counts[:, self.signs > 0].any(axis=1)
         both = ones & counts[:, self.signs < 0].any(axis=1)
-        found = np.where(ones, 1.0, -1.0)[:, None] * np.ones(self.n)
+        signs = np.where(ones, 1.0, -1.0)[:, None] * np.ones(self.n)
         if both.any():
-            found[both] = decisions_under(
+            signs[both] = decisions_under(
                 self.model,
                 self.examples.X,
                 self.examples.y,
@@ -95,7 +95,7 @@ class Case:
                 counts[both],
                 workers=self.workers,
             )
-        return found
+        return signs
 
     def errors(self, trained: NDArray[np.bool_], held: NDArray[np.bool_]) -> Array:
         """Train on some examples, predict others: the error rate of each refit, one per row."""
@@ -120,8 +120,8 @@ class Case:
                 trained[row, members[parts != fold]] = True
         share = held.sum(axis=1) / np.repeat([len(members) for members in samples], self.folds)
         weighed = self.errors(trained, held) * share
-        found: Array = weighed.reshape(len(samples), self.folds).sum(axis=1)
-        return found
+        errors: Array = weighed.reshape(len(samples), self.folds).sum(axis=1)
+        return errors
 
     def halves(self, divisions: int, rng: np.random.Generator) -> list[Indices]:
         """Divide the examples into two halves, several times over; each has its share of a class.
@@ -133,15 +133,15 @@ class Case:
             raise InputError(
                 f"`folds` must not exceed half the {self.n} examples; got {self.folds}."
             )
-        found: list[Indices] = []
+        parts: list[Indices] = []
         for _ in range(divisions):
             mixed = rng.permutation(self.n)
             mixed = mixed[np.argsort(codes[mixed], kind="stable")]
             # Where the number is odd, the one left out is not always of the last class.
             start = rng.integers(self.n)
             mixed = np.roll(mixed, start)[: self.n - self.n % 2]
-            found += [np.sort(mixed[0::2]), np.sort(mixed[1::2])]
-        return found
+            parts += [np.sort(mixed[0::2]), np.sort(mixed[1::2])]
+        return parts
 
 
 MIN_REPLICATES = 100  # under this the ends of an interval are a matter of luck
@@ -262,7 +262,7 @@ def _estimate(
 
 
 def _by_refits(case: Case, **options: Any) -> Estimate:
-    found = estimate(
+    evaluation = estimate(
         case.model,
         case.examples.X,
         case.examples.y,
@@ -273,7 +273,7 @@ def _by_refits(case: Case, **options: Any) -> Estimate:
         n_jobs=case.workers,
         **options,
     )
-    return found["error_rate"]
+    return evaluation["error_rate"]
 
 
 def splitting(case: Case) -> Estimate:
@@ -281,15 +281,15 @@ def splitting(case: Case) -> Estimate:
     rng = case.rng(1)
     divisions = max(2, case.replicates // (2 * case.folds))
     value, pairs = halves_and_whole(case, divisions, rng)
-    found = conservative_z_interval([value], pairs, level=case.level)
+    interval = conservative_z_interval([value], pairs, level=case.level)
     note = Finding(
         f"{divisions} divisions into halves, the error of {case.folds} folds in either",
         code="divisions",
     )
-    if found is None:
+    if interval is None:
         reason = Finding("no interval: the halves never differ", code="no_spread")
         return _estimate(case, value, None, LEARNER, note, reason)
-    return _estimate(case, value, replace(found, method="splitting"), LEARNER, note)
+    return _estimate(case, value, replace(interval, method="splitting"), LEARNER, note)
 
 
 def halves_and_whole(
@@ -386,10 +386,10 @@ def adaptive(case: Case) -> Estimate:
     rng, n = case.rng(3), case.n
     counts = rng.multinomial(n, np.full(n, 1 / n), size=case.replicates).astype(float)
     resamples = Resamples(counts, case.decisions(counts))
-    found = adaptive_interval(
+    interval = adaptive_interval(
         dense(features, float), case.signs, case.decision, resamples, level=case.level
     )
-    return _estimate(case, case.training_error, found, "this model", ON_TRAINING)
+    return _estimate(case, case.training_error, interval, "this model", ON_TRAINING)
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:

@@ -169,12 +169,12 @@ def select(
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
     with few_blas_threads(np.shape(y)[0], workers), ThreadPoolExecutor(workers) as pool:
-        found = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
+        choices = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
     place = {id(setting): at for at, setting in enumerate(settings)}
-    found.sort(key=lambda trial: (place[id(trial.setting)], trial.cost or 0.0))
-    signs = found[0].signs
+    choices.sort(key=lambda trial: (place[id(trial.setting)], trial.cost or 0.0))
+    signs = choices[0].signs
     name = measure or ("error_rate" if len(signs) == 1 else "hamming_loss")
-    wrong = np.array([trial.wrong for trial in found])
+    wrong = np.array([trial.wrong for trial in choices])
     values = measure_values(name, signs, wrong)
     higher_is_better = bool(base_measure(name).higher_is_better)
     at = _best(values if higher_is_better else -values)
@@ -200,7 +200,7 @@ def select(
             estimate=estimate,
             stable=trial.stable,
         )
-        for trial, estimate in zip(found, estimates, strict=True)
+        for trial, estimate in zip(choices, estimates, strict=True)
     )
     return Selection(
         candidates=candidates,

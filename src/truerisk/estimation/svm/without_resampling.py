@@ -233,5 +233,5 @@ def _span_bound(dual: FittedDual) -> Estimate:
 
 
 def _ends(estimate: Estimate) -> str:
-    found = estimate.interval
-    return "—" if found is None else found.words(lambda end: f"{end:.3f}")
+    interval = estimate.interval
+    return "—" if interval is None else interval.words(lambda end: f"{end:.3f}")

@@ -228,14 +228,14 @@ def xi_alpha(
     rhos = sorted({*BOTH_RHOS, float(rho)})
     plain = {one: np.array([flags_of(dual, one) for dual in duals]) for one in rhos}
     at_rho = {one: problem.evaluation(flags) for one, flags in plain.items()}
-    flags, found = plain[rho], at_rho[rho]
+    flags, estimated = plain[rho], at_rho[rho]
     if refine is not None:
         flags = np.array([flags_of(dual, rho, refine, depth) for dual in duals])
-        found = problem.evaluation(flags)
+        estimated = problem.evaluation(flags)
     notes = tuple(_notes(duals, rho, refine, depth))
     if isinstance(fitted, Pipeline) and len(fitted) > 1:
         notes = (*notes, PREPARED_ONCE)
-    estimates = _bounds(found.estimates, level)
+    estimates = _bounds(estimated.estimates, level)
     changed = {
         "estimates": estimates,
         "by_class": {
@@ -245,7 +245,7 @@ def xi_alpha(
         "verdict": tuple(_verdict(estimates, level)),
         "notes": (*notes, *((_unstable(loose),) if loose else ())),
         "settings": {
-            **found.settings,
+            **estimated.settings,
             "level": level,
             "target": TARGET,
             "rho": rho,
@@ -259,7 +259,7 @@ def xi_alpha(
         },
         "at_risk": tuple(tuple(np.flatnonzero(mask).tolist()) for mask in flags),
     }
-    return XiAlpha(**{**found.fields(), **changed})
+    return XiAlpha(**{**estimated.fields(), **changed})
 
 
 @dataclass(frozen=True)
@@ -309,8 +309,8 @@ class _Problem:
         for dual, mask in zip(self.duals, flags, strict=True):
             label = str(dual.label)
             rest = "not " + label
-            found = self._of_counts(dual, mask, (label, rest), label, names)
-            table[label] = found.estimates
+            estimates = self._of_counts(dual, mask, (label, rest), label, names)
+            table[label] = estimates.estimates
         return table
 
     def _of_counts(

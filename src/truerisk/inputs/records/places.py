@@ -279,8 +279,8 @@ def is_pattern(path: Path) -> bool:
 def _matching(pattern: Path) -> list[Path]:
     import glob
 
-    found = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207  (it takes absolute patterns)
-    files = [path for path in found if path.is_file()]
+    paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207  (it takes absolute patterns)
+    files = [path for path in paths if path.is_file()]
     if not files:
         raise refusal(pattern, "must match at least one file; there is none.")
     return files

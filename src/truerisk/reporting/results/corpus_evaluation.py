@@ -243,11 +243,11 @@ def average_table(evaluation: CorpusEvaluation) -> Table:
 
 def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
     """Give accuracy, macro averages and confusions, where every document has one label."""
-    found = evaluation.one_label
-    if found is not None:
+    one_label = evaluation.one_label
+    if one_label is not None:
         title = "One label per document: the largest decision value, held out"
-        yield replace(measure_table(found), title=title)
-        confused = confusion_table(found) or mistake_table(found)
+        yield replace(measure_table(one_label), title=title)
+        confused = confusion_table(one_label) or mistake_table(one_label)
         if confused is not None:
             yield confused
 

@@ -71,13 +71,13 @@ def _least_p(one: Slice) -> str:
 
 
 def _than_rest(one: Slice, *, narrow: bool = False) -> str:
-    found = {
+    differences = {
         finding: [spoken_title(name) for name, test in one.tests.items() if test.finding == finding]
         for finding in ("worse", "better")
     }
     words = [
         finding if narrow else f"{finding}: {', '.join(names)}"
-        for finding, names in found.items()
+        for finding, names in differences.items()
         if names
     ]
     return "; ".join(words) or NO_INTERVAL

@@ -285,15 +285,15 @@ def attempt(batch: Batch, rough: Single, bounds: Bounds) -> Attempt:
     at_lower = (rough[:, Z, :n] <= rough[:, LOWER, :n]) & ~at_upper
     sides = at_upper.astype(np.int8) - at_lower
     ends = z, sides, settled, _ = settled_from(batch, z, sides, bounds)
-    found = judged(batch, bounds, ends)
-    again = np.flatnonzero(settled & ~found.good & (found.gap <= NEARLY))
+    outcome = judged(batch, bounds, ends)
+    again = np.flatnonzero(settled & ~outcome.good & (outcome.gap <= NEARLY))
     if len(again):
-        left_over = batch.y - found.decisions[again][:, batch.columns]
+        left_over = batch.y - outcome.decisions[again][:, batch.columns]
         targets = batch.tableau.answer_to(np.where(sides[again] == 0, left_over, 0.0))
         some = bounds.of_some(again)
         mended = settled_from(batch, z[again], sides[again], some, targets)
-        found.replace(again, judged(batch, some, mended))
-    return found
+        outcome.replace(again, judged(batch, some, mended))
+    return outcome
 
 
 def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]) -> Attempt:
@@ -442,11 +442,11 @@ def piloted(batch: Batch, bounds: Array) -> Plan:
     tries: list[tuple[Array, Attempt]] = []
     for rough in ROUGH:
         walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, states, rough)
-        found = attempt(batch, states, pilots)
-        tries.append((walked, found))
-        free = found.free[found.good] if found.good.any() else free
+        outcome = attempt(batch, states, pilots)
+        tries.append((walked, outcome))
+        free = outcome.free[outcome.good] if outcome.good.any() else free
         # Steps alone, and one round at least, are now dearer than the best that was found.
-        if walked.mean() + found.work.mean() / ROUNDS > min(costs_of(tries, given_up)):
+        if walked.mean() + outcome.work.mean() / ROUNDS > min(costs_of(tries, given_up)):
             break
     costs = costs_of(tries, given_up)
     first = int(np.argmin(costs))
@@ -459,8 +459,8 @@ def costs_of(tries: list[tuple[Array, Attempt]], given_up: float) -> list[float]
     """Return what it costs to begin with each try and, where that fails, to go on with the next."""
     after = tries[-1][0] + given_up
     costs = []
-    for walked, found in reversed(tries):
-        after = np.where(found.good, walked, after) + found.work
+    for walked, outcome in reversed(tries):
+        after = np.where(outcome.good, walked, after) + outcome.work
         costs.append(float(after.mean()))
     return costs[::-1]
 
@@ -499,9 +499,9 @@ def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Single
     left, states = np.arange(len(bounds)), started(batch, chunk)
     for rough in ROUGH[plan.first :]:
         descend(batch, states, rough)
-        found = attempt(batch, states, chunk.of_some(left))
-        decisions[left[found.good]] = found.decisions[found.good]
-        left, states = left[~found.good], states[~found.good]
+        outcome = attempt(batch, states, chunk.of_some(left))
+        decisions[left[outcome.good]] = outcome.decisions[outcome.good]
+        left, states = left[~outcome.good], states[~outcome.good]
         if not len(left):
             break
     return decisions, left, states

@@ -48,7 +48,7 @@ def cost_path(
     gram = np.ascontiguousarray(gram, np.float64)
     y, weights = np.asarray(y, np.float64), np.asarray(weights, np.float64)
     order = np.argsort(costs, kind="stable")
-    found: dict[int, Solution] = {}
+    solutions: dict[int, Solution] = {}
     latest: Solution | None = None
     path: Path | None = None
     for place in order:
@@ -60,8 +60,8 @@ def cost_path(
             latest = solve_gram(gram, y, upper, tolerance=tolerance, start=latest)
             latest = latest if passed is None else replace(latest, passes=passed)
             path = start_of(gram, latest)
-        found[int(place)] = latest
-    return [found[place] for place in range(len(costs))]
+        solutions[int(place)] = latest
+    return [solutions[place] for place in range(len(costs))]
 
 
 def start_of(gram: Array, solution: Solution) -> Path | None:

@@ -89,8 +89,8 @@ def margins_without_gram(
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
         for follow_paths in (follow_on_tableau, follow_all):
-            verdicts, found = follow_paths(base, y, which[sought], ground, workers)
-            margins[sought] = found
+            verdicts, values = follow_paths(base, y, which[sought], ground, workers)
+            margins[sought] = values
             sought = sought[verdicts > RIGHT]
             if len(sought) == 0:
                 break
@@ -188,9 +188,9 @@ def follow_on_tableau(
             *(np.empty(n + 1, np.int64), np.empty(n, np.int64)),
             *(np.empty(MAX_CHANGED, np.int64), np.empty((MAX_CHANGED, MAX_CHANGED))),
         )
-        own, found = np.empty(len(part), np.int64), np.empty(len(part))
-        kernel.leave_out_on_tableau(base, removal, y, which[part], limits, ground, own, found)
-        verdicts[part], margins[part] = own, found
+        own, values = np.empty(len(part), np.int64), np.empty(len(part))
+        kernel.leave_out_on_tableau(base, removal, y, which[part], limits, ground, own, values)
+        verdicts[part], margins[part] = own, values
 
     for _ in range(ROUNDS):
         _shared_out(work, todo, workers)
@@ -218,9 +218,9 @@ def follow_all(
         def work(part: NDArray[np.int64], room: int = capacity) -> None:
             path = empty_path(base.gram, room)
             path.rows[[LOWER, UPPER]] = base.rows[[LOWER, UPPER]]
-            own, found = np.empty(len(part), np.int64), np.empty(len(part))
-            kernel.leave_out(base, path, y, which[part], limits, ground, own, found)
-            verdicts[part], margins[part] = own, found
+            own, values = np.empty(len(part), np.int64), np.empty(len(part))
+            kernel.leave_out(base, path, y, which[part], limits, ground, own, values)
+            verdicts[part], margins[part] = own, values
 
         _shared_out(work, todo, workers)
         capacity *= 2

@@ -62,11 +62,11 @@ def margins_without(
             if not len(open_places):
                 break
             parts = np.array_split(open_places, workers)
-            found = list(pool.map(lambda part: band.leave_out(which[part]), parts))
-            for part, (values, _) in zip(parts, found, strict=True):
+            results = list(pool.map(lambda part: band.leave_out(which[part]), parts))
+            for part, (values, _) in zip(parts, results, strict=True):
                 margins[part] = values
             open_places = open_places[np.isnan(margins[open_places])]
-            objecting = np.unique(np.concatenate([objecting for _, objecting in found]))
+            objecting = np.unique(np.concatenate([objecting for _, objecting in results]))
             if not band.widen(objecting):
                 break
         refits = list(pool.map(lambda place: _refit(rows, whole, int(which[place])), open_places))
@@ -148,11 +148,11 @@ class Band:
         margins, objecting = [], [np.empty(0, np.intp)]
         for first in range(0, len(which), LANES):
             lanes = which[first : first + LANES]
-            found = [work.follow(out, lane) for lane, out in enumerate(lanes)]
+            followed = [work.follow(out, lane) for lane, out in enumerate(lanes)]
             work.multiply()
             for lane, out in enumerate(lanes):
                 margin = np.nan
-                if found[lane]:
+                if followed[lane]:
                     margin, others = work.measure(out, lane)
                     objecting.append(others)
                 margins.append(margin)
