@@ -111,6 +111,21 @@ def test_the_average_precision_of_small_samples_is_too_high_by_its_bias(positive
     assert bias == pytest.approx(mean - limit, rel=0.35)
 
 
+def test_averages_that_bias_and_noise_rule_promise_nothing():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 10, size=60)
+    names = ["average_precision_macro", "eleven_point_precision_micro"]
+
+    def notes(distance):
+        score = rng.normal(size=(60, 10)) + distance * np.eye(10)[truth]
+        labels = [str(at) for at in range(10)]
+        evaluation = tr.evaluate(truth, y_score=score, labels=labels, measures=names)
+        return [has_code(evaluation[name].notes, "not_kept_at_this_size") for name in names]
+
+    assert notes(0.1) == [True, True]
+    assert notes(3.0) == [False, False]
+
+
 def test_best_f1_worked_by_hand():
     # Three positives above all, one below five negatives: best at tp = 3, fp = 0, J = 3/4.
     ranking = ranked([3, 0, 1], [0, 5, 0])

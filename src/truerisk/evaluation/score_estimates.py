@@ -22,6 +22,8 @@ from truerisk.intervals.choose import (
 from truerisk.intervals.mean_losses import loss_interval
 from truerisk.intervals.rankings import (
     best_f1_at_prior,
+    bias_shortfalls,
+    pooled_shortfalls,
     precision_bias,
     ranking_interval,
     shortfalls,
@@ -106,7 +108,7 @@ class ScoreEstimates:
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
             value = float(measure.value(ranking))
             interval = pooled_interval(value, ranking, self.tallies.n, level=self.request.level)
-            yield finished(named, value, interval, self.tallies.n)
+            yield finished(named, value, interval, self.tallies.n, pooled_shortfalls(name, ranking))
 
     @cached_property
     def _correlations(self) -> dict[str, Array]:
@@ -140,7 +142,8 @@ class ScoreEstimates:
         )
         note = Finding(f"over {int(taken.sum())} of {len(each)} classes", code="classes_averaged")
         value = float(shares @ values[taken])
-        return finished(named, value, interval, self.tallies.n, (note,))
+        notes = (note, *bias_shortfalls(bias, value - interval.low))
+        return finished(named, value, interval, self.tallies.n, notes)
 
     def _of_pairs(self) -> Iterator[Estimate]:
         """Estimate the mean area over pairs of classes, if it is named and the rows are held."""

@@ -35,6 +35,8 @@ PART_OF_SHARE, PART_OF_ELEVEN = 1 / 4, 1 / 3  # of the variance of a share of P:
 UNSEEN = 1 / 8  # of a negative at the very top, which a good ranking of few does not show
 LAST_POSITIVES = 3  # how far precision falls over these is what the last level of recall may miss
 MOVED = 0.5  # standard errors that a chosen threshold may flatter
+MAX_BIAS = 0.3  # of the distance to the lower end, of the average precision of several classes
+MIN_POOLED_AREA = 0.7  # of all pairs of examples and classes, for the 11-point micro average
 MIN_POSITIVES = 5  # with fewer the interval of the best F1 was seen to cover .84 to .89
 
 
@@ -129,6 +131,30 @@ def precision_bias(ranking: Ranking) -> float:
     retrieved = ranking.tp + ranking.fp
     each = np.diff(ranking.tp, prepend=0) * ranking.fp / retrieved.astype(float) ** 2
     return float(each.sum()) / ranking.n_positive
+
+
+def bias_shortfalls(bias: float, below: float) -> tuple[Finding, ...]:
+    """Say where the bias of an average of average precisions is much of what lies below it."""
+    if bias <= MAX_BIAS * below:
+        return ()
+    text = (
+        f"the promise is not kept at this size: each positive counts itself, which makes the "
+        f"average too high by about {bias:.3f}; a 95 % interval was seen to cover .80 to .95"
+    )
+    return (Finding(text, code="not_kept_at_this_size"),)
+
+
+def pooled_shortfalls(name: str, ranking: Ranking) -> tuple[Finding, ...]:
+    """Say where the promise of a micro average is not kept, or is about this size only."""
+    if name != "eleven_point_precision" or 0 in ranking.rows:
+        return ()
+    if ranking.summary.auc >= MIN_POOLED_AREA:
+        return shortfalls(name, ranking)
+    text = (
+        f"the promise is not kept where pairs of examples and classes are hardly told apart (an "
+        f"area under {MIN_POOLED_AREA:g}): a 95 % interval was seen to cover .62 to .99"
+    )
+    return (Finding(text, code="not_kept_at_this_size"),)
 
 
 def eleven_point_ends(value: float, ranking: Ranking, level: float) -> Ends:
