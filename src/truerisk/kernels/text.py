@@ -344,7 +344,9 @@ def hash_of(
     data: cython.const[cython.uchar][::1], start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.ulonglong:
     """Hash the bytes of a cell; of one length up to eight bytes, equal hashes are equal cells."""
-    mixed: cython.ulonglong = FIRST_HASH ^ cython.cast(cython.ulonglong, end - start)
+    # Spread over all bits: the length alone would be undone by a first byte of that value.
+    length: cython.ulonglong = (cython.cast(cython.ulonglong, end - start) * ODD) & ALL_BITS
+    mixed: cython.ulonglong = FIRST_HASH ^ length
     chunk: cython.ulonglong
     stop: cython.Py_ssize_t
     while True:
