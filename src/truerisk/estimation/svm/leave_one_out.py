@@ -29,6 +29,7 @@ from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding
+from truerisk.svm.batch import gram as _solved_ahead  # noqa: F401  (loaded before the first call)
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
