@@ -121,13 +121,14 @@ class LinearSVM(MarginClassifier):
 
     def _measure(self) -> None:
         """Compute R² and let the examples go; None if they are not what was trained on."""
-        trained_on, self._trained_on = self._trained_on, None
+        trained_on = self._trained_on
         if trained_on is not None:
             first = self.solutions_[0]
             size = 1.0 + float(np.abs(first.decision).max(initial=0.0))
             moved = np.abs(self._decide(trained_on.X)[:, 0] - first.decision).max(initial=0.0)
             same = not isinstance(first, LinearSolution) or bool(moved <= CHANGED * size)
             self._radius_and_rule = trained_on.problem.radius if same else None
+            self._trained_on = None  # last: another thread may be reading
 
     def __getstate__(self) -> dict[str, Any]:
         if hasattr(self, "_trained_on"):

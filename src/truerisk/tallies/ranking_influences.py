@@ -72,8 +72,8 @@ class RankedRows:
         order = np.argsort(-column)
         ordered = column[order]
         is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
-        labels = is_positive[order]
-        sums = [side.astype(np.float64) for side in (labels, ~labels)]
+        in_order = is_positive[order]
+        sums = [side.astype(np.float64) for side in (in_order, ~in_order)]
         if weight is not None:
             sums = [weight[order] * side for side in sums]
         sizes = None

@@ -382,14 +382,14 @@ def nested(given: RuleInput) -> Estimate:
             "refits_failed",
         )
     wrong = losses if name == "error_rate" else ~losses
-    interval = nested_interval(wrong, plan.parts, level=given.level)
-    if interval.interval is None:
+    corrected = nested_interval(wrong, plan.parts, level=given.level)
+    if corrected.interval is None:
         note = Finding("no nested interval: no loss varies", code="no_spread")
         return replace(given.estimate, notes=(*given.estimate.notes, note))
     return replace(
         given.estimate,
-        value=interval.value,
-        interval=interval.interval,
+        value=corrected.value,
+        interval=corrected.interval,
         target="the learner at this sample size",
     )
 

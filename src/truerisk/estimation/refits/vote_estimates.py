@@ -157,8 +157,8 @@ class VoteEstimates:
             target="the learner at this sample size",
         )
         rule = corrected_t if known else no_valid_interval
-        interval = rule(RuleInput(mean, self.collected, self._values, self.request.level))
-        return Resampled(**vars(interval), replicates=values) if len(values) > 1 else interval
+        estimate = rule(RuleInput(mean, self.collected, self._values, self.request.level))
+        return Resampled(**vars(estimate), replicates=values) if len(values) > 1 else estimate
 
 
 class _NoScores:
