@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from truerisk.comparison.datasets.over_datasets import OverDatasets
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.comparison.predictions.comparisons import Comparisons
@@ -26,16 +28,31 @@ from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.selection import Selection
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.estimation.svm.xi_alpha import XiAlpha
+from truerisk.evaluation.best_threshold import ChosenThreshold
+from truerisk.evaluation.curve_bands import Band
 from truerisk.evaluation.doctor import Diagnosis
 from truerisk.evaluation.slices import SliceTest
 from truerisk.gates.gate import GateResult
-from truerisk.results import Comparison, Estimate, Evaluation
+from truerisk.intervals.planning import Plan
+from truerisk.measures.calibration import CalibrationCurve, ScoreDistribution
+from truerisk.measures.curves import (
+    BreakevenCurve,
+    CostCurve,
+    DetCurve,
+    NormalisedCostCurve,
+    PrecisionRecallCurve,
+    RocCurve,
+)
+from truerisk.measures.rejection import ErrorRejectCurve
+from truerisk.results import Comparison, Estimate, Evaluation, Reportable
 
 HERE = Path(__file__).parent
 KINDS = (
     Estimate, Evaluation, LearnerEvaluation, LeaveOneOut, XiAlpha, CorpusEvaluation, Perturbed,
     Comparison, ModelComparisons, Comparisons, OverDatasets, LearningCurve, BestOf, Selection,
     SideBySide, Audit, GateResult, Diagnosis,
+    RocCurve, PrecisionRecallCurve, BreakevenCurve, DetCurve, CostCurve, NormalisedCostCurve,
+    CalibrationCurve, ScoreDistribution, ErrorRejectCurve, Band, ChosenThreshold, Plan,
 )  # fmt: skip
 
 Schema = dict[str, Any]
@@ -140,7 +157,9 @@ def schema_of(kind: type) -> Schema:
     if kind is Evaluation:
         _refer(SliceTest, definitions)
     name = f"truerisk/{kind.kind}/{kind.schema_version}"  # type: ignore[attr-defined]
-    properties = {"schema": {"const": name}, **own, **ADDED.get(kind, {}), "coverage": COVERAGE}
+    properties = {"schema": {"const": name}, **own, **ADDED.get(kind, {})}
+    if issubclass(kind, Reportable):
+        properties["coverage"] = COVERAGE
     properties = {key: one for key, one in properties.items() if key not in LEFT_OUT.get(kind, ())}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -187,6 +206,8 @@ def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:  # noqa: PLR0911
         return {"enum": list(inner)}
     if origin in (typing.Union, types.UnionType):
         return {"anyOf": [_type(one, definitions) for one in inner]}
+    if origin is np.ndarray:
+        return {"type": "array", "items": NUMBER}
     if origin in (tuple, list):
         kinds = [one for one in inner if one is not Ellipsis]
         items = kinds[0] if len(set(kinds)) == 1 else Any

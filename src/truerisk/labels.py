@@ -5,6 +5,7 @@ The positive label is given, or plain from the labels themselves; it is never gu
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
@@ -23,6 +24,19 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     if all(label.lstrip("-").isdecimal() for label in texts):
         return tuple(sorted(texts, key=lambda label: (int(label), label)))
     return tuple(sorted(texts))
+
+
+def label_text(label: object) -> str:
+    """Write a label as the labels of arrays are written, where 1.0 is the label 1.
+
+    Examples
+    --------
+    >>> label_text(1.0), label_text(-0.0), label_text(True), label_text("spam")
+    ('1', '0', 'True', 'spam')
+    """
+    if isinstance(label, Real) and not isinstance(label, Integral) and float(label).is_integer():
+        return str(int(float(label)))
+    return str(label)
 
 
 def plain_positive(labels: Collection[str]) -> str | None:

@@ -1,7 +1,8 @@
 """The result protocol, and the few frozen types that results are made of.
 
-Every result is `Reportable`: it declares its `kind`, yields its rows, and gets from there
-`report()`, `plot(ax)`, `to_dict()`, `to_frame()`, `to_metrics()` and a one-line `repr`.
+Every result is `Tabular`: it declares its `kind`, yields its rows, and gets from there
+`to_dict()`, `to_frame()` and a one-line `repr`.  Most are `Reportable`, too: `report()`,
+`plot(ax)`, `to_metrics()`.
 `Interval` → `Estimate` (→ `Resampled`) → `Evaluation`, or `Comparison` of two estimates.
 """
 
@@ -78,16 +79,55 @@ class Frozen:
         return _remade, (type(self), fields)
 
 
-class Reportable(Frozen):
-    """What every result offers besides its own fields.
+class Tabular(Frozen):
+    """A result as plain values, as a table, and in one line.
 
-    A subclass declares its `kind`, which names its presenter (`reporting/results/<kind>.py`) and
-    its JSON schema (`docs/schemas/<kind>.json`), and yields its rows from `_rows`.  The package
-    `truerisk.reporting` is imported by its name on first use: the only call upwards.
+    A subclass declares its `kind`, which names its JSON schema (`docs/schemas/<kind>.json`), yields
+    its rows from `_rows`, and has a `__str__` whose first line says what it is.
     """
 
     kind: ClassVar[str]
     schema_version: ClassVar[int] = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as plain values, ready for JSON, with the name of their schema."""
+        return {"schema": f"truerisk/{self.kind}/{self.schema_version}", **self._content()}
+
+    def to_rows(self) -> list[Row]:
+        """Give the result as a list of tidy rows; all have the same keys."""
+        return list(self._rows())
+
+    def to_frame(self, kind: FrameKind | None = None) -> Any:
+        """Give the result as a tidy table, with the rows of `to_rows`.
+
+        Parameters
+        ----------
+        kind
+            "pandas", "polars" or "arrow"; by default the first of these that is installed.
+        """
+        return frame_of(self.to_rows(), kind)
+
+    def _content(self) -> dict[str, Any]:
+        """Give what `to_dict` holds: fields that take part in comparisons of results."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return {one.name: as_plain(getattr(self, one.name)) for one in fields if one.compare}
+
+    def _rows(self) -> Iterator[Row]:
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        return str(self).split("\n", 1)[0]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._headline()}>"
+
+
+class Reportable(Tabular):
+    """A result with a page, a picture and metrics; `kind` also names its presenter.
+
+    That is `reporting/results/<kind>.py`.  The package `truerisk.reporting` is imported by its name
+    on first use: the only call upwards.
+    """
 
     def report(self, *, source: Mapping[str, Any] | None = None) -> Any:
         """Make the page of this result: `.save("report.html")` writes it, a notebook shows it.
@@ -106,11 +146,7 @@ class Reportable(Frozen):
         "coverage" lists the intervals, and what each kind was measured to cover.
         """
         coverage = import_module("truerisk.reporting.sections.coverage")
-        return {
-            "schema": f"truerisk/{self.kind}/{self.schema_version}",
-            **self._content(),
-            "coverage": as_plain(coverage.measured_facts(self)),
-        }
+        return {**super().to_dict(), "coverage": as_plain(coverage.measured_facts(self))}
 
     def to_rows(self) -> list[Row]:
         """Give the result as a list of tidy rows, one per estimate; all have the same keys.
@@ -122,16 +158,6 @@ class Reportable(Frozen):
         coverage = import_module("truerisk.reporting.sections.coverage")
         rows: list[Row] = coverage.with_measured(self, self._rows())
         return rows
-
-    def to_frame(self, kind: FrameKind | None = None) -> Any:
-        """Give the result as a tidy table, one row per estimate.
-
-        Parameters
-        ----------
-        kind
-            "pandas", "polars" or "arrow"; by default the first of these that is installed.
-        """
-        return frame_of(self.to_rows(), kind)
 
     def to_metrics(self) -> dict[str, float]:
         """Give every defined number under one name, as experiment trackers take them.
@@ -150,20 +176,6 @@ class Reportable(Frozen):
                 if not math.isnan(value):
                     metrics[key + ending] = float(value)
         return metrics
-
-    def _content(self) -> dict[str, Any]:
-        """Give what `to_dict` holds: fields that take part in comparisons of results."""
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return {one.name: as_plain(getattr(self, one.name)) for one in fields if one.compare}
-
-    def _rows(self) -> Iterator[Row]:
-        raise NotImplementedError
-
-    def _headline(self) -> str:
-        return str(self).split("\n", 1)[0]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._headline()}>"
 
     def _repr_html_(self) -> str:
         shown: str = import_module("truerisk.reporting.page").notebook_html(self)
@@ -623,7 +635,7 @@ def as_plain(result: Any) -> Any:
     {'low': 0.0, 'high': 'Infinity', 'level': 0.95, 'method': 'log_normal', 'side': 'both'}
     """
     plain = result
-    if isinstance(result, Reportable):
+    if isinstance(result, Tabular):
         plain = result._content()  # noqa: SLF001  (its own base class)
     elif dataclasses.is_dataclass(result) and not isinstance(result, type):
         names = [entry.name for entry in dataclasses.fields(result)]

@@ -29,9 +29,9 @@ from scipy.special import expit
 
 from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
-from truerisk import best_threshold, evaluate_counts, rank, read_table
+from truerisk import evaluate_counts, rank, read_table
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.evaluation.best_threshold import PROMISES
+from truerisk.evaluation.best_threshold import PROMISES, choose_threshold
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     at_most,
@@ -416,7 +416,7 @@ def _together_trials(population: Population, n: int, samples: int) -> Arrays:
         ranking = rank(*population.draw(n, rng))
         for names in TOGETHER:
             wanted = {name: population.promised[name] for name in names}
-            best = best_threshold(ranking, guarantee=wanted, level=LEVEL)
+            best = choose_threshold(ranking, guarantee=wanted, level=LEVEL)
             if not math.isfinite(best.at):
                 outcomes[names[0]].append((False, True))
                 continue

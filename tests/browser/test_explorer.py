@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.evaluation.best_threshold import best_threshold
+from truerisk.evaluation.best_threshold import choose_threshold
 from truerisk.evaluation.rejection import rejection
 from truerisk.intervals.binomial import binomial_bounds, binomial_interval
 from truerisk.measures.thresholds import Sweep, optimal_threshold
@@ -194,7 +194,7 @@ def test_marks_are_the_best_thresholds_of_the_library(opened, tmp_path):
         assert shown["marks"]["B"] == ranking.summary.breakeven.threshold
         assert shown["marks"]["E"] == score[score >= 0.5].min()
         if "G" in shown["marks"]:
-            (promise,) = best_threshold(ranking, guarantee={"recall": 0.95}).guarantees
+            (promise,) = choose_threshold(ranking, guarantee={"recall": 0.95}).guarantees
             assert shown["marks"]["G"] == promise.highest
 
 

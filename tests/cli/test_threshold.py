@@ -81,14 +81,16 @@ def test_without_a_positive_example_nothing_is_best(run, tmp_path):
     assert "undefined" in ended.stdout
 
 
-def test_several_scores_are_one_too_many(run, tmp_path):
+def test_of_several_score_columns_that_of_the_positive_label_is_taken(run, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("y_true,prob_a,prob_b,prob_c\na,0.8,0.1,0.1\nb,0.1,0.8,0.1\n")
-    ended = run("threshold", path, "--positive", "a")
+    ended = run("threshold", path)
     assert ended.exit_code == 3
-    assert "Name the one of the positive class" in ended.stderr
-    chosen = run("threshold", path, "--positive", "a", "--score", "prob_a", "--json")
+    assert "`pos_label` must be given: the labels are 'a', 'b', 'c'" in ended.stderr
+    chosen = run("threshold", path, "--positive", "a", "--json")
     assert json.loads(chosen.stdout)["best"]["at"] == 0.8
+    named = run("threshold", path, "--positive", "a", "--score", "prob_a", "--json")
+    assert json.loads(named.stdout)["best"] == json.loads(chosen.stdout)["best"]
 
 
 def test_of_the_score_columns_of_two_classes_that_of_the_positive_label_is_taken(run, tmp_path):

@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.evaluation.best_threshold import PROMISES, _progress, threshold_rows
+from truerisk.evaluation.best_threshold import (
+    PROMISES,
+    _progress,
+    choose_threshold,
+    threshold_rows,
+)
 from truerisk.measures.thresholds import CRITERIA, optimal_threshold, sweep
 
 RNG = np.random.default_rng(3)
@@ -19,12 +24,12 @@ def test_the_second_smallest_of_60_positive_scores_guarantees_recall_090():
     # 1 of 60 may be missed (tests/intervals/test_chosen_thresholds.py); negatives all score lower.
     scores = np.concatenate([np.arange(60.0), -np.arange(1.0, 41.0)])
     ranking = tr.rank(scores, np.arange(100) < 60)
-    best = tr.best_threshold(ranking, by="youden", guarantee={"recall": 0.9})
+    best = choose_threshold(ranking, by="youden", guarantee={"recall": 0.9})
     (one,) = best.guarantees
     assert (one.highest, one.lowest, one.method) == (1.0, -40.0, "order_statistic")
     assert best.at == 0.0  # the best of the guaranteed, by the criterion
     assert (
-        tr.best_threshold(ranking, guarantee={"recall": 0.9}, level=0.94).guarantees[0].highest
+        choose_threshold(ranking, guarantee={"recall": 0.9}, level=0.94).guarantees[0].highest
         == 2.0
     )
 
@@ -32,7 +37,7 @@ def test_the_second_smallest_of_60_positive_scores_guarantees_recall_090():
 def test_the_best_of_the_guaranteed_is_taken():
     for by in CRITERIA:
         costs = {"fp": 1.0, "fn": 1.0} if by == "cost" else None
-        best = tr.best_threshold(RANKING, by=by, costs=costs, guarantee={"recall": 0.9})
+        best = choose_threshold(RANKING, by=by, costs=costs, guarantee={"recall": 0.9})
         able = optimal_threshold(
             RANKING, by=by, costs=costs,
             among=np.append(np.inf, RANKING.thresholds) <= best.guarantees[0].highest,
@@ -43,7 +48,7 @@ def test_the_best_of_the_guaranteed_is_taken():
 
 
 def test_without_a_guarantee_the_choice_is_that_of_the_criterion():
-    best = tr.best_threshold(RANKING)
+    best = choose_threshold(RANKING)
     assert (best.at, best.value) == (optimal_threshold(RANKING).at, RANKING.summary.best_f1)
     assert best.naive is None
     assert best.guarantees == ()
@@ -52,7 +57,7 @@ def test_without_a_guarantee_the_choice_is_that_of_the_criterion():
 
 @pytest.mark.parametrize("name", PROMISES)
 def test_every_measure_can_be_guaranteed_and_is_better_than_promised_here(name):
-    best = tr.best_threshold(RANKING, guarantee={name: 0.8})
+    best = choose_threshold(RANKING, guarantee={name: 0.8})
     right, wrong = {
         "recall": (best.tp, best.fn),
         "specificity": (best.tn, best.fp),
@@ -64,7 +69,7 @@ def test_every_measure_can_be_guaranteed_and_is_better_than_promised_here(name):
 
 
 def test_guarantees_share_the_confidence():
-    both = tr.best_threshold(RANKING, guarantee={"recall": 0.7, "precision": 0.7}, level=0.9)
+    both = choose_threshold(RANKING, guarantee={"recall": 0.7, "precision": 0.7}, level=0.9)
     assert [one.level for one in both.guarantees] == pytest.approx([0.95, 0.95])
     recall, precision = both.guarantees
     assert precision.lowest <= both.at <= recall.highest
@@ -72,7 +77,7 @@ def test_guarantees_share_the_confidence():
 
 def test_a_higher_level_gives_a_safer_threshold():
     ends = [
-        tr.best_threshold(RANKING, guarantee={"recall": 0.9}, level=level).guarantees[0].highest
+        choose_threshold(RANKING, guarantee={"recall": 0.9}, level=level).guarantees[0].highest
         for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
     ]
     assert ends == sorted(ends, reverse=True)
@@ -86,11 +91,11 @@ def test_order_of_rows_and_rising_functions_of_the_scores_change_nothing(seed, n
     positive = rng.random(150) < 0.5
     scores = np.round(rng.normal(size=150) + positive, 1)
     options = {"guarantee": {name: bound}, "by": "accuracy"}
-    best = tr.best_threshold(tr.rank(scores, positive), **options)
+    best = choose_threshold(tr.rank(scores, positive), **options)
     order = rng.permutation(150)
-    again = tr.best_threshold(tr.rank(scores[order], positive[order]), **options)
+    again = choose_threshold(tr.rank(scores[order], positive[order]), **options)
     assert again == best or np.isnan(best.at)
-    moved = tr.best_threshold(tr.rank(np.exp(scores) + 5, positive), **options)
+    moved = choose_threshold(tr.rank(np.exp(scores) + 5, positive), **options)
     assert [moved.tp, moved.fp] == pytest.approx([best.tp, best.fp], nan_ok=True)
     assert moved.at == pytest.approx(np.exp(best.at) + 5, nan_ok=True)
 
@@ -98,26 +103,26 @@ def test_order_of_rows_and_rising_functions_of_the_scores_change_nothing(seed, n
 def test_when_nothing_is_guaranteed_the_reason_and_the_need_are_given():
     few = tr.rank(SCORES[:60], POSITIVE[:60])
     n = int(POSITIVE[:60].sum())
-    best = tr.best_threshold(few, guarantee={"recall": 0.99})
+    best = choose_threshold(few, guarantee={"recall": 0.99})
     (one,) = best.guarantees
     assert np.isnan([best.at, best.value, best.tp, one.lowest, one.highest]).all()
     assert best.estimates == {}
     assert one.reason == f"That takes 299 positives or more; here are {n}."  # .99²⁹⁹ < .05
     assert one.needed == np.ceil(60 * 299 / n)
-    (one,) = tr.best_threshold(few, guarantee={"precision": 0.97}).guarantees
+    (one,) = choose_threshold(few, guarantee={"precision": 0.97}).guarantees
     assert "About" in one.reason
     assert one.needed > 60
     useless = tr.rank(np.arange(200.0), np.arange(200) % 2 == 1)
-    (one,) = tr.best_threshold(useless, guarantee={"precision": 0.9}).guarantees
+    (one,) = choose_threshold(useless, guarantee={"precision": 0.9}).guarantees
     assert one.needed == np.inf or one.needed > 200
     low = tr.rank(np.arange(200.0), np.arange(200) < 100)  # all wrong way round
-    (one,) = tr.best_threshold(low, guarantee={"precision": 0.9}).guarantees
+    (one,) = choose_threshold(low, guarantee={"precision": 0.9}).guarantees
     assert one.needed == np.inf
     assert "would not help" in one.reason
 
 
 def test_intervals_allow_for_the_choice():
-    best = tr.best_threshold(RANKING, by="cost", costs={"fp": 1, "fn": 5})
+    best = choose_threshold(RANKING, by="cost", costs={"fp": 1, "fn": 5})
     table = [[best.tn, best.fp], [best.fn, best.tp]]
     fixed = tr.evaluate_counts(table, labels=["0", "1"], costs={"fp": 1, "fn": 5})
     assert list(best.estimates) == [
@@ -133,20 +138,20 @@ def test_intervals_allow_for_the_choice():
 
 
 def test_the_best_f1_has_the_interval_that_an_evaluation_gives_it():
-    best = tr.best_threshold(RANKING)
+    best = choose_threshold(RANKING)
     one = tr.evaluate(POSITIVE, y_score=SCORES, threshold=0, measures=["best_f1"])["best_f1"]
     assert best.estimates["f1"].value == pytest.approx(one.value)
     assert best.estimates["f1"].interval == one.interval
 
 
 def test_f_with_another_beta_is_among_the_estimates():
-    best = tr.best_threshold(RANKING, beta=2.0)
+    best = choose_threshold(RANKING, beta=2.0)
     assert best.estimates["f2"].value == pytest.approx(best.value)
 
 
 def test_weighted_and_grouped_examples_have_values_and_no_intervals():
     weighted = tr.rank(SCORES, POSITIVE, np.linspace(1, 2, 600))
-    for best in (tr.best_threshold(weighted), tr.best_threshold(RANKING, independent=False)):
+    for best in (choose_threshold(weighted), choose_threshold(RANKING, independent=False)):
         assert all(one.interval is None for one in best.estimates.values())
         assert best.estimates["f1"].value == pytest.approx(best.value)
     rows = threshold_rows(weighted, 5)
@@ -166,7 +171,7 @@ def test_weighted_and_grouped_examples_have_values_and_no_intervals():
 )
 def test_guarantees_that_cannot_be_given_are_refused(ranking, options, message):
     with pytest.raises(tr.InputError, match=message):
-        tr.best_threshold(ranking, **{"guarantee": {"recall": 0.9}, **options})
+        choose_threshold(ranking, **{"guarantee": {"recall": 0.9}, **options})
 
 
 def test_every_criterion_is_explained():
@@ -177,7 +182,7 @@ def test_every_criterion_is_explained():
 
 
 def test_the_choice_can_be_copied_and_is_frozen():
-    best = tr.best_threshold(RANKING, guarantee={"recall": 0.9})
+    best = choose_threshold(RANKING, guarantee={"recall": 0.9})
     assert copy.deepcopy(best) == best
     with pytest.raises(AttributeError):
         best.at = 0.0
@@ -234,3 +239,27 @@ def test_intervals_of_rows_contain_their_values(pairs):
                 assert row[f"{name}_low"] <= row[name] + 1e-12
                 assert row[name] <= row[f"{name}_high"] + 1e-12
         assert row["cost"] == pytest.approx(row["fp"] / len(pairs))
+
+
+def test_labels_and_scores_are_taken_as_they_are_given():
+    words = np.where(POSITIVE, "ill", "well")
+    best = tr.best_threshold(words, SCORES, pos_label="ill", guarantee={"recall": 0.9})
+    assert best == choose_threshold(RANKING, guarantee={"recall": 0.9})
+    grouped = tr.best_threshold(POSITIVE, SCORES, groups=np.arange(600) // 2)
+    assert grouped == choose_threshold(RANKING, independent=False)
+    weight = np.linspace(1, 2, 600)
+    weighted = tr.best_threshold(POSITIVE, SCORES, sample_weight=weight, by="youden")
+    assert weighted == choose_threshold(tr.rank(SCORES, POSITIVE, weight), by="youden")
+
+
+def test_a_choice_reads_as_the_threshold_its_guarantees_and_its_measures():
+    first, promise, *measures = str(
+        tr.best_threshold([0, 0, 1, 1] * 20, [1.0, 2.0, 3.0, 4.0] * 20, guarantee={"recall": 0.9})
+    ).split("\n")
+    assert first == "threshold 3: f_beta = 1.000 (tp 40, fp 0, fn 0, tn 40)"
+    assert promise == (
+        "guaranteed with 95 % confidence: recall at least 0.9 (thresholds from 1 to 3)"
+    )
+    assert measures[0].startswith("precision = 1.000 [0.883, 1.000] at 95 %")
+    few = tr.best_threshold([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], guarantee={"recall": 0.9})
+    assert "not guaranteed: recall at least 0.9. That takes 29 positives or more" in str(few)

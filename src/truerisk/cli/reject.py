@@ -64,25 +64,21 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:
     truerisk reject svm.csv --score decision --threshold 0
     """
     from truerisk.cli.scores import read_scores
-    from truerisk.evaluation.rejection import rejection
+    from truerisk.evaluation.rejection import rejection_of
 
     check_outputs(options, files)
     roles, strictness = reading_from(options)
-    examples = read_scores(files, roles, strictness)
-    sure = examples.weight is None and examples.predictions.group is None
+    examples, columns_used = read_scores(files, roles, strictness)
+    sure = examples.weight is None and examples.group is None
     if options["guarantee"] and not sure:
         raise InputError(
             "`--guarantee` must be of independent rows of equal weight; these have weights or "
             "groups. Keep one row of each group, and leave the weights out."
         )
-    chosen = {name: options[name] for name in ("threshold", "level")}
-    chosen["guarantee"] = dict(options["guarantee"])
-    if examples.scores.ndim == 1:
-        is_positive = examples.is_positive(examples.pos_label(options["pos_label"]))
-        curve = rejection(is_positive, examples.scores, **chosen)
-    else:
-        chosen |= {"labels": examples.classes, "pos_label": options["pos_label"]}
-        curve = rejection(examples.truth(), examples.scores, **chosen)
+    promised, level = dict(options["guarantee"]), options["level"]
+    curve = rejection_of(
+        examples, options["pos_label"], options["threshold"], guarantee=promised, level=level
+    )
     finders = (("error", curve.threshold_for_error), ("rejection", curve.threshold_for_rejection))
     targets = {
         name: (options[f"want_{name}"], find(options[f"want_{name}"]))
@@ -91,8 +87,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:
     }
 
     def print_result() -> None:
-        level = options["level"] if sure else None
-        _show(curve, targets, examples.roles, options["form"], level)
+        _show(curve, targets, columns_used, options["form"], level if sure else None)
 
     deliver({"error_reject": curve}, options, print_result)
     if curve.guaranteed is not None and not curve.guaranteed.guarantee.is_kept:

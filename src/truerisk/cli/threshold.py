@@ -76,18 +76,18 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
     truerisk threshold predictions.csv --sweep 1000 --csv
     """
     from truerisk.cli.scores import read_scores
-    from truerisk.evaluation.best_threshold import best_threshold, threshold_rows
+    from truerisk.evaluation.best_threshold import choose_threshold, threshold_rows
     from truerisk.measures.from_scores import breakeven
     from truerisk.tallies.ranking import rank
 
     check_outputs(options, files)
     roles, strictness = reading_from(options)
     chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
-    examples = read_scores(files, roles, strictness)
-    pos_label = examples.pos_label(options["pos_label"])
-    ranking = rank(examples.one_score(pos_label), examples.is_positive(pos_label), examples.weight)
-    sure = {"level": options["level"], "independent": examples.predictions.group is None}
-    best = best_threshold(ranking, **chosen, guarantee=dict(options["guarantee"]), **sure)
+    examples, columns_used = read_scores(files, roles, strictness)
+    score, is_positive, pos_label = examples.against_the_rest(options["pos_label"])
+    ranking = rank(score, is_positive, examples.weight)
+    sure = {"level": options["level"], "independent": examples.group is None}
+    best = choose_threshold(ranking, **chosen, guarantee=dict(options["guarantee"]), **sure)
     meeting = breakeven(ranking)
     rows = threshold_rows(ranking, options["sweep"], costs=chosen["costs"], **sure)
     note = AFTER_CHOICE if sure["independent"] and not ranking.weighted else NO_INTERVALS
@@ -96,7 +96,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
         if options["form"] is not None:
             facts = {
                 "pos_label": pos_label,
-                "columns": examples.roles,
+                "columns": columns_used,
                 "best": {one.name: getattr(best, one.name) for one in dataclasses.fields(best)},
                 "breakeven": dataclasses.asdict(meeting),
                 "note": note,
@@ -106,7 +106,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
                 "threshold", columns, [tuple(row.values()) for row in rows], options["form"], facts
             )
             return
-        click.echo(f"{visible(examples.roles)}; positive: {visible(pos_label)}\n")
+        click.echo(f"{visible(columns_used)}; positive: {visible(pos_label)}\n")
         _print_best(best, meeting, chosen)
         if rows:
             last = "f1" if chosen["costs"] is None else "cost"

@@ -2,18 +2,19 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_counts
+from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     accepted_for,
@@ -35,23 +36,25 @@ from truerisk.measures.thresholds import (
     outcome_costs,
     sweep,
 )
-from truerisk.results import Estimate, Evaluation, Frozen, Interval
+from truerisk.results import Estimate, Evaluation, Interval, Row, Tabular, number
 from truerisk.tallies.cells import BinaryCounts
-from truerisk.tallies.ranking import Ranking
+from truerisk.tallies.ranking import Ranking, rank
 
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 SWEPT = ("precision", "recall", "f1")
 SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
 
 
-@dataclass(frozen=True)
-class ChosenThreshold(Frozen, Threshold):
+@dataclass(frozen=True, repr=False)
+class ChosenThreshold(Tabular, Threshold):
     """The threshold that is best by a criterion, and what is known of it after the choice.
 
     `estimates` are measures at this threshold on other examples; their intervals allow for the
     choice.  `guarantees` say what is promised; `naive` is the choice among the thresholds that have
     the promised values on these examples only, None where nothing is to be guaranteed.
     """
+
+    kind: ClassVar[str] = "chosen_threshold"
 
     level: float = 0.95
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
@@ -66,6 +69,17 @@ class ChosenThreshold(Frozen, Threshold):
         """The share of the examples that is called positive."""
         return share_called(self)
 
+    def __str__(self) -> str:
+        outcomes = ", ".join(f"{name} {getattr(self, name):,.10g}" for name in OUTCOMES)
+        lines = [f"threshold {self.at:.10g}: {self.criterion} = {number(self.value)} ({outcomes})"]
+        lines += map(str, self.guarantees)
+        return "\n".join([*lines, *map(str, self.estimates.values())])
+
+    def _rows(self) -> Iterator[Row]:
+        """Give one row per measure at this threshold."""
+        for one in self.estimates.values():
+            yield {"threshold": self.at, **one.row()}
+
 
 def share_called(threshold: Threshold) -> float:
     """Give the share of the examples that is called positive at a threshold."""
@@ -74,14 +88,17 @@ def share_called(threshold: Threshold) -> float:
 
 
 def best_threshold(
-    ranking: Ranking,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    pos_label: Any = None,
     by: str = "f_beta",
     beta: float = 1.0,
     costs: Mapping[str, float] | None = None,
     guarantee: Mapping[str, float] | None = None,
     level: float = 0.95,
-    independent: bool = True,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> ChosenThreshold:
     r"""Find the threshold that does best by a criterion, among those that keep a guarantee.
 
@@ -123,8 +140,8 @@ def best_threshold(
 
     Parameters
     ----------
-    ranking
-        Of scores and labels: `rank(y_score, y_true == pos_label)`.
+    y_true, y_score, pos_label, sample_weight
+        As for `roc`.
     by
         The criterion.
     beta
@@ -135,9 +152,9 @@ def best_threshold(
         The least value of each measure that is to be promised: ``{"recall": 0.95}``.
     level
         Confidence of the guarantees together, and level of the intervals.
-    independent
-        Whether the examples are independent.  Rows in groups are not: they get neither intervals
-        nor guarantees.  One row of each group is an independent sample of such rows.
+    groups
+        Which rows belong together.  They are not independent, and get neither intervals nor
+        guarantees.  One row of each group is an independent sample of such rows.
 
     References
     ----------
@@ -147,16 +164,41 @@ def best_threshold(
 
     Examples
     --------
-    >>> import truerisk as tr
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(400) < 0.3
-    >>> ranking = tr.rank(rng.normal(size=400) + 1.5 * positive, positive)
-    >>> best = best_threshold(ranking, guarantee={"recall": 0.9})
+    >>> scores = rng.normal(size=400) + 1.5 * positive
+    >>> best = best_threshold(positive, scores, guarantee={"recall": 0.9})
     >>> round(best.at, 2), round(best.naive.at, 2)
     (-0.44, 0.36)
     >>> print(best.estimates["recall"])
     recall = 0.962 [0.889, 0.993] at 95 % (clopper_pearson_after_choice, n = 105, this model)
     """
+    coded = Predictions.from_arrays(
+        y_true, y_score=y_score, sample_weight=sample_weight, groups=groups, allow_inf=True
+    )
+    score, is_positive, _ = coded.against_the_rest(pos_label)
+    return choose_threshold(
+        rank(score, is_positive, coded.weight),
+        by=by,
+        beta=beta,
+        costs=costs,
+        guarantee=guarantee,
+        level=level,
+        independent=coded.group is None,
+    )
+
+
+def choose_threshold(
+    ranking: Ranking,
+    *,
+    by: str = "f_beta",
+    beta: float = 1.0,
+    costs: Mapping[str, float] | None = None,
+    guarantee: Mapping[str, float] | None = None,
+    level: float = 0.95,
+    independent: bool = True,
+) -> ChosenThreshold:
+    """Find the best threshold of a ranking, as `best_threshold` does."""
     options: dict[str, Any] = {"by": by, "beta": beta, "costs": costs}
     check_level(level)
     naive: Threshold | None = None

@@ -21,7 +21,7 @@ NO_BAND = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Band(Curve):
     """Between `low` and `high` at each x; `joined` says whether it goes on between the places."""
 
@@ -33,6 +33,10 @@ class Band(Curve):
     level: float
     method: str
     joined: bool = True
+    label: str = ""
+
+    def _words(self) -> str:
+        return f"{self.method} band at {100 * self.level:.10g} %, {len(self.x):,} places"
 
 
 @dataclass(frozen=True)

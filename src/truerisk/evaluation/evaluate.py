@@ -22,7 +22,7 @@ from truerisk.inputs.files import find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.roles import ROLES
-from truerisk.labels import Spelling
+from truerisk.labels import Spelling, label_text
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
@@ -439,7 +439,7 @@ def _refuse_what_counts_nothing(counts: list[Any]) -> None:
 def _class_names(n_classes: int, labels: Sequence[Any] | None) -> tuple[str, ...]:
     if labels is None:
         return ("1", "0") if n_classes == 2 else tuple(str(at) for at in range(n_classes))
-    names = tuple(str(label) for label in labels)
+    names = tuple(map(label_text, labels))
     if len(set(names)) != n_classes:
         raise InputError(f"`labels` must be {n_classes} different names; got {names}.")
     return names

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.predictions import (
     Predictions,
     made_predictions,
+    no_such_positive,
     positive_of_pair,
     unscored,
 )
@@ -329,10 +329,7 @@ class PredictionTally:
     def _final_positive(self, labels: tuple[str, ...]) -> str | None:
         pos_label = self.request.pos_label
         if pos_label is not None and len(labels) > 1 and pos_label not in labels:
-            listed = ", ".join(map(shown, labels[:10]))
-            raise InputError(
-                f"`pos_label` must be one of the labels {listed}; got {shown(pos_label)}."
-            )
+            raise no_such_positive(pos_label, labels)
         if self.multilabel or self.classes is not None or len(labels) > 2:
             single = self.classes is None and self.rankings
             return next(iter(self.rankings)) if single else None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import check_level, check_number, check_same_length, shown
+from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
 from truerisk.evaluation.best_threshold import (
     SEQUENCE,
@@ -16,8 +16,8 @@ from truerisk.evaluation.best_threshold import (
     explained_sequence,
     guaranteed_ends,
 )
+from truerisk.inputs.predictions import Predictions, made_predictions
 from truerisk.intervals.chosen_thresholds import kept_in_sequence
-from truerisk.measures.curves import is_positive
 from truerisk.measures.rejection import (
     ErrorRejectCurve,
     GuaranteedRejection,
@@ -85,37 +85,63 @@ def rejection(
     >>> safe.point.accepted, safe.point.errors, safe.naive.accepted
     (833, 30, 882)
     """
-    curve = error_reject(*_evidence(y_true, y_score, pos_label, threshold, labels))
+    coded = Predictions.from_arrays(y_true, y_score=y_score, labels=labels, allow_inf=True)
+    return rejection_of(coded, pos_label, threshold, guarantee=guarantee, level=level)
+
+
+def rejection_of(
+    coded: Predictions,
+    pos_label: Any,
+    threshold: float | None,
+    *,
+    guarantee: Mapping[str, float] | None,
+    level: float,
+) -> ErrorRejectCurve:
+    """Draw the curve of scores that are coded already; parameters as for `rejection`."""
+    if coded.classes is None:
+        curve = error_reject(*_of_one_score(coded, pos_label, threshold))
+    elif threshold is None and pos_label is None:
+        curve = error_reject(*_of_classes(coded, coded.classes))
+    else:
+        raise InputError("`pos_label` and `threshold` must be left out when there are K scores.")
     return curve if not guarantee else _with_guarantee(curve, guarantee, level)
 
 
-def _evidence(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    pos_label: Any,
-    threshold: float | None,
-    labels: Sequence[Any] | None,
+def _of_one_score(
+    coded: Predictions, pos_label: Any, threshold: float | None
 ) -> tuple[Array, Flags]:
     """Give the evidence for the answer to each example, and whether that is wrong."""
-    truth, scores = np.asarray(y_true), np.asarray(y_score)
-    check_same_length(y_true=truth, y_score=scores)
-    if scores.ndim == 2:
-        if threshold is not None or pos_label is not None:
-            raise InputError(
-                "`pos_label` and `threshold` must be left out when there are K scores."
-            )
-        return _of_classes(truth, scores, labels)
-    truly = is_positive(truth, pos_label)
-    if threshold is None:
-        if not np.all((scores >= 0) & (scores <= 1)):
-            raise InputError(
-                "`y_score` must be probabilities when no threshold is given; they range over "
-                f"[{np.min(scores):g}, {np.max(scores):g}]. "
-                "Give `threshold=`: 0 for decision values of an SVM."
-            )
-        return np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly
-    check_number(threshold, "threshold")
-    return np.abs(scores - threshold), (scores >= threshold) != truly
+    scores, truly, _ = coded.against_the_rest(pos_label)
+    if threshold is not None:
+        check_number(threshold, "threshold")
+        return np.abs(scores - threshold), (scores >= threshold) != truly
+    if not np.all((scores >= 0) & (scores <= 1)):
+        raise InputError(
+            "`y_score` must be probabilities when no threshold is given; they range over "
+            f"[{np.min(scores):g}, {np.max(scores):g}]. "
+            "Give `threshold=`: 0 for decision values of an SVM."
+        )
+    return np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly
+
+
+def _of_classes(coded: Predictions, classes: tuple[str, ...]) -> tuple[Array, Flags]:
+    """Give the best score less the second, and whether the class that scores best is wrong."""
+    coded.refuse_unscored(classes)
+    scores: NDArray[Any] = coded.score  # type: ignore[assignment]
+    if len(classes) < 2:
+        raise InputError(f"`y_score` must have a column for each class; got {len(classes)}.")
+    evidence, wrong = np.empty(len(scores)), np.empty(len(scores), dtype=bool)
+    step = max(1, ENTRIES_AT_ONCE // len(classes))
+    for begin in range(0, len(scores), step):
+        part = slice(begin, begin + step)
+        top_two = np.partition(scores[part].astype(np.float64), len(classes) - 2, axis=1)[:, -2:]
+        second, top = top_two.T
+        tied = top == second  # two infinities are tied; their difference would be no number
+        evidence[part] = np.where(tied, 0.0, top - np.where(tied, 0.0, second))
+        wrong[part] = (
+            made_predictions(scores[part], classes, coded.members.index) != coded.truth[part]
+        )
+    return evidence, wrong
 
 
 def _with_guarantee(
@@ -135,36 +161,3 @@ def _with_guarantee(
         one = explained_sequence(one, errors, accepted, int(accepted[-1]))
     naive = curve.threshold_for_error(bound)
     return replace(curve, guaranteed=GuaranteedRejection(one, point, naive))
-
-
-def _of_classes(
-    truth: NDArray[Any], scores: NDArray[Any], labels: Sequence[Any] | None
-) -> tuple[Array, Flags]:
-    n_classes = scores.shape[1]
-    if n_classes < 2:
-        raise InputError(f"`y_score` must have a column for each class; got {n_classes}.")
-    names = np.arange(n_classes) if labels is None else np.asarray(labels)
-    if len(names) != n_classes:
-        raise InputError(
-            f"`labels` must name the {n_classes} columns of `y_score`; got {len(names)}."
-        )
-    strange = ~np.isin(truth, names)
-    if strange.any():
-        raise InputError(
-            f"`y_true` must hold labels of `y_score`'s columns; got {shown(truth[strange][0])}. "
-            "Name the columns with `labels=`."
-        )
-    if np.isnan(scores).any():
-        raise InputError(
-            f"`y_score` must be numbers; {np.count_nonzero(np.isnan(scores))} are NaN."
-        )
-    evidence, wrong = np.empty(len(truth)), np.empty(len(truth), dtype=bool)
-    step = max(1, ENTRIES_AT_ONCE // n_classes)
-    for begin in range(0, len(truth), step):
-        part = slice(begin, begin + step)
-        top_two = np.partition(scores[part].astype(np.float64), n_classes - 2, axis=1)[:, -2:]
-        second, top = top_two.T
-        tied = top == second  # two infinities are tied; their difference would be no number
-        evidence[part] = np.where(tied, 0.0, top - np.where(tied, 0.0, second))
-        wrong[part] = names[np.argmax(scores[part], axis=1)] != truth[part]
-    return evidence, wrong

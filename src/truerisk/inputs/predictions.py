@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_same_length, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import (
@@ -25,7 +25,14 @@ from truerisk.inputs.arrays import (
     number_of_rows,
 )
 from truerisk.inputs.roles import classes_of_columns
-from truerisk.labels import Spelling, check_same_spelling, in_order, plain_positive
+from truerisk.labels import (
+    Spelling,
+    check_same_spelling,
+    in_order,
+    label_text,
+    plain_positive,
+    positive_of_two,
+)
 
 AS_WRITTEN = Spelling()
 
@@ -192,7 +199,7 @@ class Predictions:
         positive = self.positive_of_pair(pos_label)
         if positive is None or self.score is None or self.classes is None:
             return self
-        self._refuse_others(self.classes, reject)
+        self.refuse_unscored(self.classes, reject)
         made = self
         if self.predicted is None and threshold is None:
             highest = made_predictions(self.score, self.classes, self.members.index)
@@ -205,7 +212,27 @@ class Predictions:
             classes=None,
         )
 
-    def _refuse_others(self, classes: tuple[str, ...], reject: str | None) -> None:
+    def against_the_rest(self, pos_label: Any = None) -> tuple[NDArray[Any], Flags, str]:
+        """Give the scores of the positive label, which examples have it, and the label.
+
+        Of several score columns, that of the positive label is taken.
+        """
+        positive = None if pos_label is None else label_text(pos_label)
+        labels = in_order({*self.labels_of_truth, *(self.classes or ())})
+        if positive is not None and len(labels) > 1 and positive not in labels:
+            raise no_such_positive(positive, labels)
+        positive = positive_of_two(labels, positive)
+        score: NDArray[Any] = self.score  # type: ignore[assignment]
+        if self.classes is not None:
+            if positive not in self.classes:
+                raise unscored(positive, self.classes)
+            self.refuse_unscored(self.classes)
+            score = np.ascontiguousarray(score[:, self.classes.index(positive)])
+        is_positive = np.array([one == (positive,) for one in self.members])
+        return score, is_positive[self.truth], positive
+
+    def refuse_unscored(self, classes: tuple[str, ...], reject: str | None = None) -> None:
+        """Refuse labels, other than the one that stands for no answer, without a score column."""
         strange = [
             code
             for code, one in enumerate(self.members)
@@ -252,6 +279,12 @@ def made_predictions(
     return np.asarray(np.array([code_of(one) for one in sets])[at.ravel()])
 
 
+def no_such_positive(pos_label: str, labels: Sequence[str]) -> InputError:
+    """Make the error of a positive label that does not occur."""
+    listed = ", ".join(map(shown, labels[:10]))
+    return InputError(f"`pos_label` must be one of the labels {listed}; got {shown(pos_label)}.")
+
+
 def unscored(label: str, classes: Iterable[str]) -> InputError:
     """Make the error of a label that has no score column."""
     return InputError(
@@ -273,7 +306,7 @@ def score_classes(
     if coded.score is None or coded.score.ndim == 1:
         return None
     if labels is not None:
-        return tuple(spelling(str(label)) for label in labels)
+        return tuple(spelling(label_text(label)) for label in labels)
     names = indicator_names(y_true, None) if coded.multilabel else None
     names = names or sorted_labels or coded.labels
     in_frame = column_names(y_score)

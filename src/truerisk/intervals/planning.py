@@ -5,8 +5,9 @@ as short as required, the bound is proven, or the difference is found.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from truerisk.checks import check_choice, check_level, check_number, check_whole
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
 from truerisk.intervals.normal import logistic, normal_cdf, normal_quantile
+from truerisk.results import Row, Tabular
 
 MAX_PLAN = 10**12
 TEETH = 64  # of the saw that are looked at together; beyond some of them it rises steadily
@@ -24,13 +26,15 @@ GRID = 2000  # points of either class, for the spread of an estimated variance
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(Tabular):
     """A size, the question it answers and what was taken for granted.
 
     `n` counts examples, of each test set if there are two.  The question is answered in the share
     `assurance` of samples of that size.
     """
+
+    kind: ClassVar[str] = "plan"
 
     n: int
     question: str
@@ -42,6 +46,15 @@ class Plan:
         often = f"in {100 * self.assurance:.10g} % of samples"
         taken = "; ".join(self.assumptions)
         return f"{self.question} {often} takes {self.n:,} examples ({taken})."
+
+    def _rows(self) -> Iterator[Row]:
+        yield {
+            "question": self.question,
+            "n": self.n,
+            "level": self.level,
+            "assurance": self.assurance,
+            "assumptions": "; ".join(self.assumptions),
+        }
 
 
 def sample_size(

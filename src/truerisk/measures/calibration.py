@@ -3,6 +3,7 @@
 import itertools
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.measures.curves import Curve, rank_labels
 from truerisk.measures.thresholds import Sweep, sweep
+from truerisk.results import Row, number
 
 MAX_BINS = 40
 TENTHS = (10, 20, 25, 50)  # steps from one edge to the next, in tenths of a power of ten
@@ -22,7 +24,7 @@ SMALLEST = 1e-290  # nor has one this small beside 0
 LARGEST = sys.float_info.max
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationCurve(Curve):
     """Observed share of positives against the mean score, in bins of about as many examples.
 
@@ -39,6 +41,12 @@ class CalibrationCurve(Curve):
     positives: NDArray[Any]
     expected_calibration_error: float
     label: str = ""
+
+    def _words(self) -> str:
+        return (
+            f"calibration in {len(self.count)} bins, "
+            f"expected calibration error {number(self.expected_calibration_error)}"
+        )
 
 
 def calibration(
@@ -103,7 +111,7 @@ def calibration_curve(table: Sweep, bins: int = 10, label: str = "") -> Calibrat
     return CalibrationCurve(mean_score, share, count, of_bins, error, label)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreDistribution(Curve):
     """Counts of positives and negatives by score.
 
@@ -118,6 +126,23 @@ class ScoreDistribution(Curve):
     negatives: NDArray[Any]
     infinite: float = 0
     label: str = ""
+
+    def _words(self) -> str:
+        return (
+            f"scores of {self.positives.sum():,.10g} positives and "
+            f"{self.negatives.sum():,.10g} negatives in {len(self.positives)} bins"
+        )
+
+    def _rows(self) -> Iterator[Row]:
+        pairs = itertools.pairwise(self.edges.tolist())
+        bins = zip(pairs, self.positives, self.negatives, strict=True)
+        for (low, high), positives, negatives in bins:
+            yield {
+                "low": low,
+                "high": high,
+                "positives": positives.item(),
+                "negatives": negatives.item(),
+            }
 
 
 def score_distribution(

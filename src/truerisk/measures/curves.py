@@ -1,17 +1,16 @@
 """Curves over all thresholds: arrays to compute with."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Flags, Indices
-from truerisk.checks import check_number, check_same_length, check_whole_number, shown
-from truerisk.errors import InputError
-from truerisk.labels import plain_positive
+from truerisk.aliases import Array, Indices
+from truerisk.checks import check_number, check_whole_number
+from truerisk.inputs.predictions import Predictions
 from truerisk.measures.thresholds import (
     Threshold,
     mean_cost,
@@ -19,21 +18,34 @@ from truerisk.measures.thresholds import (
     outcome_costs,
     sweep,
 )
+from truerisk.results import Row, Tabular, number
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.ranking import Ranking, rank
 
 
-class Curve:
+class Curve(Tabular):
     """Arrays to compute with; `truerisk.reporting`, imported on first use, draws each kind."""
 
-    kind: ClassVar[str]
+    label: str
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve into axes of matplotlib, or into a new figure, and return the axes."""
         return import_module("truerisk.reporting.render.curves").draw_curve(self, ax)
 
+    def _rows(self) -> Iterator[Row]:
+        """Give one row per point, with the arrays as its columns."""
+        columns = {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
+        for values in zip(*(column.tolist() for column in columns.values()), strict=True):
+            yield dict(zip(columns, values, strict=True))
 
-@dataclass(frozen=True, eq=False)
+    def _words(self) -> str:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self._words()}" if self.label else self._words()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Curve):
     """Recall against false positive rate, from nothing found to everything found.
 
@@ -51,6 +63,9 @@ class RocCurve(Curve):
     n_positive: int | None = None
     n_negative: int | None = None
     complete: bool = True
+
+    def _words(self) -> str:
+        return f"ROC curve, {len(self.thresholds):,} points, area {number(self.auc)}"
 
     def hull(self) -> "RocCurve":
         """Keep the points that some mixture of costs makes the best (the upper convex hull).
@@ -80,7 +95,7 @@ class RocCurve(Curve):
         return NormalisedCostCurve(share, costs.min(axis=1), self.label)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecallCurve(Curve):
     """Precision against recall, at each threshold; descending thresholds, ascending recall.
 
@@ -100,6 +115,12 @@ class PrecisionRecallCurve(Curve):
     complete: bool = True
     fpr: Array | None = None  # not known from precision where nothing is retrieved
 
+    def _words(self) -> str:
+        return (
+            f"precision-recall curve, {len(self.thresholds):,} points, "
+            f"average precision {number(self.average_precision)}"
+        )
+
     def breakeven(self, beta: float = 1.0) -> "BreakevenCurve":
         """Set F_β = (1 + β²)PR/(β²P + R) against the mean of precision and recall.
 
@@ -114,7 +135,7 @@ class PrecisionRecallCurve(Curve):
         return BreakevenCurve(means, f, self.thresholds, float(beta), self.label)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BreakevenCurve(Curve):
     """F_β against the interpolated breakeven point (P + R)/2, at each threshold."""
 
@@ -126,8 +147,11 @@ class BreakevenCurve(Curve):
     beta: float = 1.0
     label: str = ""
 
+    def _words(self) -> str:
+        return f"F{self.beta:g} against the breakeven point, {len(self.thresholds):,} points"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class DetCurve(Curve):
     """False negative rate against false positive rate: the ROC curve's 1 − TPR against FPR.
 
@@ -141,8 +165,11 @@ class DetCurve(Curve):
     thresholds: Array
     label: str = ""
 
+    def _words(self) -> str:
+        return f"detection error trade-off, {len(self.thresholds):,} points"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CostCurve(Curve):
     """Mean cost of an example against the threshold, and the threshold that costs least.
 
@@ -157,8 +184,14 @@ class CostCurve(Curve):
     costs: Mapping[str, float]
     label: str = ""
 
+    def _words(self) -> str:
+        return (
+            f"mean cost, {len(self.thresholds):,} thresholds, "
+            f"least {number(self.best.value)} at {number(self.best.at)}"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NormalisedCostCurve(Curve):
     """Cost of the best threshold, as a share of the greatest possible, by mixture of costs."""
 
@@ -167,6 +200,9 @@ class NormalisedCostCurve(Curve):
     probability_cost: Array
     cost: Array
     label: str = ""
+
+    def _words(self) -> str:
+        return f"normalised cost, {len(self.cost):,} mixtures of costs"
 
 
 def upper_hull(x: Array, y: Array) -> Indices:
@@ -231,9 +267,11 @@ def roc(
     y_true
         Labels.
     y_score
-        One number per example; larger means more positive.
+        One number per example; larger means more positive.  Or one column per class, as
+        `predict_proba` gives them: the column of the positive label is taken.
     pos_label
-        The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.
+        The label that counts as positive; may be left out for {0, 1}, {-1, 1} and booleans.  Of
+        several classes it is drawn against the rest.
     sample_weight
         Non-negative weights.
 
@@ -318,39 +356,7 @@ def cost(
 def rank_labels(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: Any, weight: ArrayLike | None
 ) -> Ranking:
-    """Rank scores by the labels of their examples."""
-    labels, scores = np.asarray(y_true), np.asarray(y_score)
-    check_same_length(y_true=labels, y_score=scores)
-    return rank(scores, is_positive(labels, pos_label), weight)
-
-
-def is_positive(labels: NDArray[Any], pos_label: Any = None) -> Flags:
-    """Tell which labels are the positive one."""
-    if labels.ndim != 1:
-        raise InputError(f"`y_true` must be one column of labels; got shape {labels.shape}.")
-    if labels.dtype == np.bool_ and pos_label is None:
-        return labels
-    if pos_label is not None:
-        matches = np.asarray(labels == pos_label)
-        if matches.shape != labels.shape or not matches.any():
-            some = shown(np.unique(labels)[:5].tolist())
-            raise InputError(
-                f"`pos_label` must be a label that occurs, such as {some}; got {shown(pos_label)}."
-            )
-        return matches.astype(np.bool_)
-    values = np.unique(labels)
-    texts = [_label_text(value) for value in values.tolist()]
-    plain = plain_positive(texts)
-    if plain is None:
-        raise InputError(
-            "`y_true` must hold {0, 1}, {-1, 1} or booleans when the positive label is not named; "
-            f"got {shown(values[:5].tolist())}. Name it with `pos_label=`."
-        )
-    if plain not in texts:
-        return np.zeros(len(labels), dtype=np.bool_)
-    return np.asarray(labels == values[texts.index(plain)])
-
-
-def _label_text(label: Any) -> str:
-    # 1.0 is the label 1, and −0.0 the label 0.
-    return str(label + 0.0).removesuffix(".0") if isinstance(label, float) else str(label)
+    """Rank scores by the labels of their examples, given as for `evaluate`."""
+    coded = Predictions.from_arrays(y_true, y_score=y_score, sample_weight=weight, allow_inf=True)
+    score, is_positive, _ = coded.against_the_rest(pos_label)
+    return rank(score, is_positive, coded.weight)

@@ -11,6 +11,7 @@ from truerisk.checks import check_number
 from truerisk.errors import InputError
 from truerisk.measures.curves import Curve
 from truerisk.measures.thresholds import Guarantee, Sweep
+from truerisk.results import number
 from truerisk.tallies.ranking import Ranking, rank
 
 
@@ -39,7 +40,7 @@ class GuaranteedRejection:
     naive: RejectionPoint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ErrorRejectCurve(Curve):
     """Error rate of the accepted examples against the share of examples rejected.
 
@@ -58,6 +59,9 @@ class ErrorRejectCurve(Curve):
     area: float
     label: str = ""
     guaranteed: GuaranteedRejection | None = None
+
+    def _words(self) -> str:
+        return f"error-reject curve, {len(self.thresholds):,} points, area {number(self.area)}"
 
     def at(self, threshold: float) -> RejectionPoint:
         """Say what a threshold of evidence does; its error rate is NaN when it rejects all."""

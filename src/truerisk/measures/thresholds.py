@@ -73,6 +73,14 @@ class Guarantee:
         """Whether some threshold keeps the promise."""
         return not math.isnan(self.lowest)
 
+    def __str__(self) -> str:
+        side = "at most" if self.measure == "error" else "at least"
+        promise = f"{self.measure} {side} {self.bound:g}"
+        if not self.is_kept:
+            return f"not guaranteed: {promise}. {self.reason}"
+        ends = f"thresholds from {self.lowest:.10g} to {self.highest:.10g}"
+        return f"guaranteed with {100 * self.level:.10g} % confidence: {promise} ({ends})"
+
 
 def sweep(ranking: Ranking) -> Sweep:
     """Tabulate the four counts at every threshold that the ranking keeps.

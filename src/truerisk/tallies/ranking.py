@@ -227,7 +227,7 @@ def _eleven_point(tp: Column, precision: Array) -> tuple[float, ...]:
     return tuple(best_from[first].tolist())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranking:
     """How many positives and negatives score at least each threshold.
 
@@ -284,6 +284,10 @@ class Ranking:
     def n(self) -> int:
         """All examples."""
         return sum(self.rows)
+
+    def __repr__(self) -> str:
+        areas = f"AUC {self.auc:.3f}, average precision {self.summary.average_precision:.3f}"
+        return f"<Ranking: {self.n:,} examples, {self.distinct:,} distinct scores, {areas}>"
 
     @property
     def auc(self) -> float:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import truerisk as tr
 from truerisk.evaluation import evaluate
-from truerisk.evaluation.best_threshold import best_threshold
+from truerisk.evaluation.best_threshold import choose_threshold
 from truerisk.measures import registry
 from truerisk.measures.registry import LIVE
 from truerisk.measures.thresholds import Sweep, mean_cost, optimal_threshold, sweep
@@ -84,7 +84,7 @@ def test_the_marks_of_many_scores_are_exact():
     assert (numbers["tp"][row], numbers["fp"][row]) == (best.tp, best.fp)
     assert len(section.data["json"]) < 60_000
     assert "steps, with exact counts at each" in section.data["steps"]
-    (promise,) = best_threshold(ranking, guarantee={"recall": 0.95}).guarantees
+    (promise,) = choose_threshold(ranking, guarantee={"recall": 0.95}).guarantees
     assert marked["G"] == promise.highest
 
 
