@@ -26,17 +26,19 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def label_text(label: object) -> str:
-    """Write a label as the labels of arrays are written, where 1.0 is the label 1.
+def label_among(label: object, labels: Collection[str]) -> str:
+    """Write a label as it is written among others: 1.0 is '1.0' if that is one of them, else '1'.
 
     Examples
     --------
-    >>> label_text(1.0), label_text(-0.0), label_text(True), label_text("spam")
-    ('1', '0', 'True', 'spam')
+    >>> label_among(1.0, ["0", "1"]), label_among(1.0, ["0.0", "1.0"]), label_among("1.0", ["1"])
+    ('1', '1.0', '1.0')
     """
-    if isinstance(label, Real) and not isinstance(label, Integral) and float(label).is_integer():
-        return str(int(float(label)))
-    return str(label)
+    text = str(label)
+    is_float = isinstance(label, Real) and not isinstance(label, Integral)
+    if is_float and text not in labels:
+        return str(float(label) + 0.0).removesuffix(".0")  # −0.0 + 0.0 is 0.0
+    return text
 
 
 def plain_positive(labels: Collection[str]) -> str | None:

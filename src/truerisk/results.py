@@ -496,7 +496,9 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
 
     def _headline(self) -> str:
         first = next(iter(map(str, self.values())), "no measure")
-        return f"{len(self)} measures of {self.n:,} examples, {first}"
+        sizes = ((len(self), "measure"), (self.n, "example"))
+        measures, examples = (f"{k:,} {what}{'' if k == 1 else 's'}" for k, what in sizes)
+        return f"{measures} of {examples}, {first}"
 
     def _rows(self) -> Iterator[Row]:
         rows = self._own_rows()

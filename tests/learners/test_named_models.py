@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import IsolationForest, StackingClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -371,3 +372,17 @@ def test_a_list_of_learners_takes_the_names_of_their_classes():
 def test_two_learners_of_one_name_are_refused():
     with pytest.raises(InputError, match="got 'tree' 2 times"):
         models_by_name(["tree", "svm", "tree"])
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (LinearRegression(), "LinearRegression, a regressor"),
+        (make_pipeline(StandardScaler(), LinearRegression()), "Pipeline, a regressor"),
+        (KMeans(2), "KMeans, a clusterer"),
+        (IsolationForest(), "IsolationForest, an outlier detector"),
+    ],
+)
+def test_what_predicts_no_classes_is_refused_before_any_refit(model, kind):
+    with pytest.raises(InputError, match=f"`model` must be a classifier; got {kind}"):
+        as_learner(model)

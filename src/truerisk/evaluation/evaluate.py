@@ -22,7 +22,7 @@ from truerisk.inputs.files import find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.roles import ROLES
-from truerisk.labels import Spelling, label_text
+from truerisk.labels import Spelling, label_among
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
@@ -160,6 +160,8 @@ def evaluate(
         allow_inf=allow_inf,
         spelling=spelling,
     )
+    if pos_label is not None:
+        request = replace(request, pos_label=label_among(pos_label, predictions.labels))
     whole = evaluate_coded(predictions, request)
     return whole if by is None else _with_slices(whole, predictions, request, by, by_pairs)
 
@@ -439,7 +441,7 @@ def _refuse_what_counts_nothing(counts: list[Any]) -> None:
 def _class_names(n_classes: int, labels: Sequence[Any] | None) -> tuple[str, ...]:
     if labels is None:
         return ("1", "0") if n_classes == 2 else tuple(str(at) for at in range(n_classes))
-    names = tuple(map(label_text, labels))
+    names = tuple(str(label) for label in labels)
     if len(set(names)) != n_classes:
         raise InputError(f"`labels` must be {n_classes} different names; got {names}.")
     return names

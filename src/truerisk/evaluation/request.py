@@ -9,7 +9,6 @@ import numpy as np
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.labels import label_text
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
     BINOMIAL_INTERVALS,
@@ -96,7 +95,7 @@ class Request:
         if seed is None:
             seed = int(np.random.default_rng().integers(LARGEST_SEED))
         check_whole_number(seed, "random_state")
-        pos_label = None if self.pos_label is None else label_text(self.pos_label)
+        pos_label = None if self.pos_label is None else str(self.pos_label)
         return replace(self, random_state=seed, pos_label=pos_label)
 
 
@@ -107,7 +106,7 @@ def _checked_prior(prior: Any) -> dict[str, float]:
             f"`prior` must give the share of a class, such as {{'spam': 0.01}}; got {shown(prior)}."
         )
     shares = {
-        label_text(label): check_number(share, "prior", low=0.0, high=1.0)
+        str(label): check_number(share, "prior", low=0.0, high=1.0)
         for label, share in prior.items()
     }
     for label, share in shares.items():

@@ -305,8 +305,9 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:
         collections = isinstance(column, (list, tuple)) and array.ndim == 2
         if collections and array.dtype.kind in "UO":
             raise _collections(column, name)
+        flat = "Use .ravel(), of a frame its column. " if array.shape[1:] == (1,) else ""
         raise InputError(
-            f"`{name}` must be one column of labels; got shape {array.shape}. {remedy}"
+            f"`{name}` must be one column of labels; got shape {array.shape}. {flat}{remedy}"
         )
     if array.dtype.kind == "U" and array is not column:
         _refuse_nul(column if isinstance(column, (list, tuple)) else array.tolist(), name)

@@ -29,7 +29,7 @@ from truerisk.labels import (
     Spelling,
     check_same_spelling,
     in_order,
-    label_text,
+    label_among,
     plain_positive,
     positive_of_two,
 )
@@ -217,8 +217,8 @@ class Predictions:
 
         Of several score columns, that of the positive label is taken.
         """
-        positive = None if pos_label is None else label_text(pos_label)
         labels = in_order({*self.labels_of_truth, *(self.classes or ())})
+        positive = None if pos_label is None else label_among(pos_label, labels)
         if positive is not None and len(labels) > 1 and positive not in labels:
             raise no_such_positive(positive, labels)
         positive = positive_of_two(labels, positive)
@@ -306,7 +306,7 @@ def score_classes(
     if coded.score is None or coded.score.ndim == 1:
         return None
     if labels is not None:
-        return tuple(spelling(label_text(label)) for label in labels)
+        return tuple(spelling(str(label)) for label in labels)
     names = indicator_names(y_true, None) if coded.multilabel else None
     names = names or sorted_labels or coded.labels
     in_frame = column_names(y_score)

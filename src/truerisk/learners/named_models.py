@@ -46,6 +46,7 @@ def which_are_categories(kinds: Kinds) -> dict[str, Any]:
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".sav", ".dill", ".pt", ".h5")
 ALIASES = {"svm": "linear_svm"}
+NO_CLASSIFIERS = ("regressor", "clusterer", "outlier_detector", "density_estimator", "transformer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +219,11 @@ def _check_learner(model: Any) -> None:
             else f"a {type(model).__name__} without {', '.join(missing)}"
         )
         raise InputError(f"`model` must be a classifier of scikit-learn's kind; got {what}.")
+    kind = model.__sklearn_tags__().estimator_type if hasattr(model, "__sklearn_tags__") else None
+    if kind in NO_CLASSIFIERS:
+        article = "an" if kind[0] in "aeiou" else "a"
+        what = f"{type(model).__name__}, {article} {kind.replace('_', ' ')}"
+        raise InputError(f"`model` must be a classifier; got {what}.")
     parameters = {"": model, **model.get_params(deep=True)}
     for name, value in parameters.items():
         last = name.rpartition("__")[2]

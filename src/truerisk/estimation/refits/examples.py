@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import CodedLabels, as_column, code_groups, code_labels
-from truerisk.labels import label_text, positive_of_two
+from truerisk.labels import label_among, positive_of_two
 from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import Metadata
 
@@ -138,7 +138,7 @@ def _names_of_classes(coded: CodedLabels) -> tuple[str, ...]:
 
 def _named(pos_label: Any, names: tuple[str, ...]) -> str:
     """Name the positive class as the classes are named, where 1.0 is 1."""
-    positive = label_text(pos_label)
+    positive = label_among(pos_label, names)
     if positive not in names:
         raise InputError(f"`pos_label` must be one of {', '.join(names[:10])}; got {positive}.")
     return positive
