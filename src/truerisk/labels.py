@@ -35,8 +35,7 @@ def label_among(label: object, labels: Collection[str]) -> str:
     ('1', '1.0', '1.0')
     """
     text = str(label)
-    is_float = isinstance(label, Real) and not isinstance(label, Integral)
-    if is_float and text not in labels:
+    if isinstance(label, Real) and not isinstance(label, Integral) and text not in labels:
         return str(float(label) + 0.0).removesuffix(".0")  # −0.0 + 0.0 is 0.0
     return text
 
