@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,15 +29,7 @@ from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.measures.registry import title_of
-from truerisk.results import (
-    Estimate,
-    Evaluation,
-    Finding,
-    MissingNameError,
-    Reportable,
-    Row,
-    estimate_row,
-)
+from truerisk.results import Estimate, Evaluation, Finding, NamedEntries, Row, estimate_row
 
 Progress = Callable[[int, int, int], None]
 Key = tuple[str, str]  # measure and class
@@ -115,7 +106,7 @@ class AuditedInterval:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Audit(Reportable, Mapping[str, AuditedInterval]):
+class Audit(NamedEntries[AuditedInterval]):
     """How often each interval covered on samples of the user's own data, by measure.
 
     `size` is the number of rows in a sample, `n` of all the data; `drawn` samples were drawn,
@@ -133,6 +124,7 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
     """
 
     kind: ClassVar[str] = "audit"
+    entries: ClassVar[str] = "intervals"
 
     subject: str
     intervals: Mapping[str, AuditedInterval]
@@ -147,21 +139,6 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("intervals", "by_class", "settings", "source"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __getitem__(self, measure: str) -> AuditedInterval:
-        if measure not in self.intervals:
-            raise MissingNameError(measure, self.intervals)
-        return self.intervals[measure]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.intervals)
-
-    def __len__(self) -> int:
-        return len(self.intervals)
 
     @property
     def all_intervals(self) -> tuple[AuditedInterval, ...]:

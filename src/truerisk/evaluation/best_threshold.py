@@ -4,7 +4,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,9 +56,6 @@ class ChosenThreshold(Frozen, Threshold):
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     guarantees: tuple[Guarantee, ...] = ()
     naive: Threshold | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "estimates", MappingProxyType(dict(self.estimates)))
 
     @property
     def share_called(self) -> float:

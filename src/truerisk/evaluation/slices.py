@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -98,9 +97,6 @@ class Slice(Frozen, Mapping[str, Estimate]):
     columns: tuple[str, ...]
     evaluation: Evaluation
     tests: Mapping[str, SliceTest] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tests", MappingProxyType(dict(self.tests)))
 
     @property
     def n(self) -> int:

@@ -5,7 +5,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -206,10 +205,6 @@ class CorpusEvaluation(Evaluation):
     holdout: Evaluation | None = None
     categories: tuple[Category, ...] = ()
     one_label: Evaluation | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "at_rho", MappingProxyType(dict(self.at_rho)))
 
     @property
     def variants(self) -> Iterator[tuple[str, float, Evaluation]]:
