@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.comparison.datasets.rank_tests import mean_ranks
 from truerisk.comparison.outcome import AlternativeTest
@@ -52,25 +52,6 @@ Tests = Callable[[Cells, Cells], Iterator[TextTest]]
 ALL_DECISIONS = (
     "All decisions are independent, also those about one document in several categories."
 )
-
-
-def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
-    """Test all document × category decisions at once: the s-test, dominated by common categories.
-
-    McNemar's exact test of the decisions that only one system gets right; `statistic` is the
-    second's.
-    """
-    first, second = (
-        _truths(table, name)
-        for name, table in (("first_right", first_right), ("second_right", second_right))
-    )
-    _check_one_shape(first_right=first, second_right=second)
-    return _sign_test(
-        int(np.count_nonzero(first & ~second)),
-        int(np.count_nonzero(second & ~first)),
-        "micro_sign_test",
-        ALL_DECISIONS,
-    )
 
 
 def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
@@ -272,23 +253,12 @@ def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]
     return first[defined], second[defined]
 
 
-def _truths(table: ArrayLike, name: str) -> Flags:
-    values = np.asarray(table)
-    if values.dtype.kind not in "biuf" or not np.all((values == 0) | (values == 1)):
-        wrong = next(value for value in values.ravel().tolist() if value not in {0, 1})
-        raise InputError(f"`{name}` must hold 0 and 1 only; got {shown(wrong)}.")
-    return values.astype(bool)
-
-
-def _check_one_shape(**tables: Flags) -> None:
-    shapes = {name: table.shape for name, table in tables.items()}
-    if len(set(shapes.values())) > 1:
-        listed = ", ".join(f"`{name}` has {shape}" for name, shape in shapes.items())
-        raise InputError(f"Both tables must have one shape; {listed}.")
-
-
 def _decisions(first: Cells, second: Cells) -> Iterator[TextTest]:
-    """Test every decision of a document and a category: all examples of a joint cell at once."""
+    """Test all document × category decisions at once: the s-test, dominated by common categories.
+
+    McNemar's exact test of the decisions that only one system gets right, all examples of a joint
+    cell at once.
+    """
     wrong = [np.setxor1d(cells.truth.keys, cells.predicted.keys) for cells in (first, second)]
     only_first, only_second = (
         int(first.rows[np.setdiff1d(theirs, own) // len(first.labels)].sum())
