@@ -368,7 +368,7 @@ def _pairs(
         places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
     outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
-    adjusted = holm([np.nan if one.p_value is None else one.p_value for one in outcomes])
+    adjusted = holm([one.p_value for one in outcomes])
     averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
     if region is not None:

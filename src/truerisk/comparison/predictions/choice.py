@@ -11,9 +11,10 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.joined import MAX_RESAMPLED, JoinedPredictions
-from truerisk.comparison.predictions.paired_cells import JointCells, count_function
+from truerisk.comparison.predictions.paired_cells import JointCells, of_features
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.refits.best_of import estimate_of_choices
+from truerisk.measures.averages import count_function
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import base_and_average, find_measure
@@ -222,9 +223,11 @@ def value_of_counts(name: str, paired: PairedMeasures, cells: Cells) -> ValueOfW
     None for an average over examples, and for what is no measure of counts.
     """
     zero, pos_label = paired.request.zero_division, paired.tallies[0].pos_label
-    function = count_function(name, cells.labels, pos_label, paired.average_over, zero)
-    if function is None:
+    positive = None if pos_label is None else cells.labels.index(pos_label)
+    of_counts = count_function(name, positive, paired.average_over, zero)
+    if of_counts is None:
         return None
+    function = of_features(of_counts)
     costs, base = None, base_and_average(name)[0]
     if base in DISTANCE_POWERS:
         costs = distances(base, len(cells.labels))[cells.codes]

@@ -154,7 +154,7 @@ def compare_held(
         alternatives = [*outcome.alternatives, *_within(table, outcome, margin)]
         if alternatives:
             beside[measure, *pair] = tuple(alternatives)
-    adjusted = holm([math.nan if one.p_value is None else one.p_value for one in pairs])
+    adjusted = holm([one.p_value for one in pairs])
     result = Comparisons(
         names=names,
         n=held[names[0]].n,
@@ -193,14 +193,7 @@ def _table(held: dict[str, QuestionValues], pair: tuple[str, str]) -> PairTable 
     one, other = (held[name] for name in pair)
     if not (one.is_binary and other.is_binary) or one.groups is not None:
         return None
-    first, second = one.values > 0, other.values > 0
-    return PairTable(
-        names=pair,
-        both=int(np.count_nonzero(first & second)),
-        only_first=int(np.count_nonzero(first & ~second)),
-        only_second=int(np.count_nonzero(~first & second)),
-        neither=int(np.count_nonzero(~first & ~second)),
-    )
+    return PairTable.of(pair, one.values > 0, other.values > 0)
 
 
 def _outcome(

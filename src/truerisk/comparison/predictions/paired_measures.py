@@ -105,14 +105,8 @@ class PairedMeasures:
         if first is None or second is None:
             return None
         if pair not in self._tables:
-            both, *each = (int(np.count_nonzero(one)) for one in (first & second, first, second))
-            self._tables[pair] = PairTable(
-                names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
-                both=both,
-                only_first=each[0] - both,
-                only_second=each[1] - both,
-                neither=self.rows.n - sum(each) + both,
-            )
+            names = (self.rows.names[pair[0]], self.rows.names[pair[1]])
+            self._tables[pair] = PairTable.of(names, first, second)
         return self._tables[pair]
 
     @cached_property
