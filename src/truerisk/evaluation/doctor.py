@@ -61,6 +61,7 @@ CLOSE = 1e-6
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
 CORRECT_NAMES = ("correct", "is_correct", "acc", "exact_match")  # of 0 and 1, in evaluation logs
 PREDICTION_WORDS = ("pred", "guess", "model", "output", "hat")
+GAPS: tuple[Literal["refuse", "drop"], ...] = ("refuse", "drop")  # what is tried, in this order
 WORSE_WHERE, IS_BETTER = "Where is it worse than elsewhere?", "Is another model better?"
 LEARNER = "How well will a learner do?"
 
@@ -403,7 +404,7 @@ class _Look:
         The reason why not, where it cannot be read.
         """
         reason = ""
-        for positive, missing in product(positives, ("refuse", "drop")):
+        for positive, missing in product(positives, GAPS):
             reading = ReadingOptions(missing=missing)
             try:
                 evaluation = evaluate_files(
@@ -461,13 +462,13 @@ class _Look:
                 question = f"Do questions of one {self._group} belong together?"
                 yield self._answer(question, "score", [*options, "--group", self._group])
         # Where the first result that can be read is worse, by columns of words.
-        name = next((name for name, one in self.logged.items() if not isinstance(one, str)), None)
+        readable = [name for name, one in self.logged.items() if not isinstance(one, str)]
         by = [
             column
             for column in self._slice_columns(None)
             if self.kinds[column] == "labels" and column not in self.metrics
         ]
-        sliced_by = self._log_options(name, by=by) if name and by else ""
+        sliced_by = self._log_options(readable[0], by=by) if readable and by else ""
         if not isinstance(sliced_by, str):
             yield self._answer(WORSE_WHERE, "score", [*sliced_by, *_repeated("--by", by)])
 

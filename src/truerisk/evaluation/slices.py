@@ -272,23 +272,12 @@ class _Tester:
             values = self.group_values(name, sides)
             if values is not None:
                 return _by_groups(rest, apart, *values, level=level)
-        ends = (math.nan, math.nan)
-        p_value = math.nan
-        method = MOVER
-        if slice_.is_defined and rest.is_defined:
-            a, b = slice_.interval, rest.interval
-            if a is not None and b is not None:
-                ends = mover_difference(slice_.value, a, rest.value, b)
-                sizes = tuple(
-                    self._size(name, one, side)
-                    for one, side in zip((slice_, rest), sides.flags, strict=True)
-                )
-                p_value = mover_p_value(slice_.value, a, rest.value, b, (sizes[0], sizes[1]))
-        shares = [_share_of(one, name) for one in both]
-        if shares[0] is not None and shares[1] is not None:
-            method = FISHER
-            p_value = fisher_mid_p(*shares[0], *shares[1])
-        return _outcome(rest, apart, ends, p_value, method=method, level=level)
+        first, second = (
+            self._size(name, one, side)
+            for one, side in zip((slice_, rest), sides.flags, strict=True)
+        )
+        shares = [share for one in both if (share := _share_of(one, name)) is not None]
+        return _of_two(slice_, rest, (first, second), shares, level=level)
 
     def _size(self, name: str, estimate: Estimate, side: Flags) -> float:
         """Give the examples that a spread is known by: those of the rarest class of a ranking."""
@@ -486,21 +475,9 @@ class _ValueTester:
             without, units = self._without_groups(inside)
             test = _by_groups(second, apart, without, units, level=level, reach=held.width)
             return {name: test}
-        a, b = first.interval, second.interval
-        if a is None or b is None:
-            return {}
-        ends = mover_difference(first.value, a, second.value, b)
-        method, p_value = (
-            MOVER,
-            mover_p_value(first.value, a, second.value, b, (sides[0].n, sides[1].n)),
-        )
-        if held.is_binary:
-            shares = [(int(one.values.sum()), one.n) for one in sides]
-            method, p_value = FISHER, fisher_mid_p(*shares[0], *shares[1])
-        outcome = _outcome(
-            second, apart, ends, p_value, method=method, level=level, reach=held.width
-        )
-        return {name: outcome}
+        shares = [(int(one.values.sum()), one.n) for one in sides] if held.is_binary else []
+        sizes = (sides[0].n, sides[1].n)
+        return {name: _of_two(first, second, sizes, shares, level=level, reach=held.width)}
 
     def _without_groups(self, inside: Flags) -> tuple[Array, float]:
         """Give the difference without each group, and how many equal groups it is known by."""
@@ -527,6 +504,27 @@ class _Sides:
     @cached_property
     def tables(self) -> list[Array | None]:
         return [self.tester.by_group(side) for side in self.flags]
+
+
+def _of_two(
+    slice_: Estimate,
+    rest: Estimate,
+    sizes: tuple[float, float],
+    shares: Sequence[tuple[int, int]],
+    *,
+    level: float,
+    reach: float | None = None,
+) -> SliceTest:
+    """Test by the intervals of two independent sides; shares, k of n in both, by Fisher's test."""
+    ends, p_value, method = (math.nan, math.nan), math.nan, MOVER
+    a, b = slice_.interval, rest.interval
+    if slice_.is_defined and rest.is_defined and a is not None and b is not None:
+        ends = mover_difference(slice_.value, a, rest.value, b)
+        p_value = mover_p_value(slice_.value, a, rest.value, b, sizes)
+    if len(shares) == 2:
+        method, p_value = FISHER, fisher_mid_p(*shares[0], *shares[1])
+    apart = slice_.value - rest.value
+    return _outcome(rest, apart, ends, p_value, method=method, level=level, reach=reach)
 
 
 def _by_groups(

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
+from truerisk.checks import check_choice, check_level, check_number, shown, stated_seed
 from truerisk.comparison.conclusion import conclude, with_refit_caveat
 from truerisk.comparison.learners.learner_tests import (
     by_agreement,
@@ -60,7 +60,6 @@ Tested = tuple[Estimate, Estimate, TestOutcome]
 DEFAULT = "cautious_t"
 PERTURBATION = "perturbation"
 FOLDS, REPEATS = 10, 10
-LARGEST_SEED = 2**32 - 1
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -265,7 +264,7 @@ def compare_models(
             names=learners,
             region=region,
             level=level,
-            random_state=_seed(random_state),
+            random_state=stated_seed(random_state),
             n_jobs=n_jobs,
             # Nothing is saved from an earlier run: refits done are refits seen.
             progress=None if progress is None else lambda done, n: progress(done, done, n),
@@ -277,7 +276,7 @@ def compare_models(
     else:
         _refuse(of_weights, method)
         test = PAIRED_TESTS[method]
-        seed = _seed(random_state)
+        seed = stated_seed(random_state)
         design, divided = _divisions(cv, design, examples, groups, (seed, method))
         spec = ComparisonSpec(
             method=method,
@@ -518,12 +517,6 @@ def _design(given: dict[str, Any], resampling: str, method: str) -> dict[str, An
         )
     standard = {"folds": FOLDS, "repeats": 1 if once else REPEATS}
     return {name: value for name, value in standard.items() if name in uses} | given
-
-
-def _seed(random_state: int | None) -> int:
-    if random_state is None:
-        return int(np.random.default_rng().integers(LARGEST_SEED))
-    return check_whole_number(random_state, "random_state")
 
 
 UNDEFINED = Finding(

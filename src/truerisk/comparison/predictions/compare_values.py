@@ -1,7 +1,6 @@
 """Which of several models is better, by values of the same questions: right or wrong, or scores."""
 
 import math
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -15,7 +14,7 @@ from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
 from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.choice import REPLICATES
+from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import checked_names
 from truerisk.comparison.predictions.paired_difference import AGREE
@@ -27,7 +26,6 @@ from truerisk.comparison.predictions.right_answers import (
 )
 from truerisk.comparison.predictions.sliced import with_slices_compared
 from truerisk.comparison.spread import Spread, spread_of_groups, without_spread
-from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values
@@ -253,8 +251,7 @@ def _chosen(
     table, first = _matrix(held), next(iter(held.values()))
     units = np.arange(first.n) if first.groups is None else first.groups
     number = int(units.max()) + 1
-    stream = zlib.crc32(b"best of " + measure.encode())
-    rng = np.random.default_rng([request.random_state or 0, stream])
+    rng = stream_of_choice(measure, request.random_state)
     of_winners = []
     for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
         drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
@@ -262,15 +259,7 @@ def _chosen(
         if left.any():
             inside = drawn @ table
             of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
-    corrected = estimate_of_choices(
-        np.array(of_winners), measure, level=request.level, n=first.n, method="best_of"
-    )
-    return Chosen(
-        name=best,
-        own=own[best],
-        corrected=replace(corrected, target="this model"),
-        optimism=own[best].value - corrected.value,
-    )
+    return chosen(best, own[best], np.array(of_winners), level=request.level, n=first.n)
 
 
 def _settings(held: dict[str, QuestionValues], request: Request, region: Region) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from truerisk.checks import (
     check_choice,
     check_level,
     check_number,
-    check_random_state,
     check_same_length,
     check_whole_number,
     shown,
+    stated_seed,
 )
 from truerisk.errors import InputError
 from truerisk.estimation.curves.points import Design, Refits, curve_of
@@ -31,6 +31,7 @@ from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import positive_of_two
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner, models_by_name
+from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import (
     is_of_counts,
     metadata_of,
@@ -51,11 +52,6 @@ def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
     if not named:
         raise InputError("`models` must hold at least one model; got none.")
     return {name: as_learner(one, X, examples=examples) for name, one in named.items()}
-
-
-def sized(X: Any) -> Any:
-    """Give something whose length is the number of examples: a sparse matrix has none."""
-    return range(X.shape[0]) if hasattr(X, "shape") else X
 
 
 def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
@@ -186,7 +182,6 @@ def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tupl
 
 
 ESTIMATES = ("cross_validation", "xi_alpha")
-SEEDS = 2**32
 
 
 def learning_curve(
@@ -290,20 +285,17 @@ def learning_curve(
     measure, scorer = single_scoring(measure, scoring, "error_rate")
     labels, codes = coded(y)
     units = units_of(groups)
-    check_same_length(X=sized(X), y=codes, groups=units)
+    check_same_length(X=range(number_of_rows(X)), y=codes, groups=units)
     at = positive_at(measure, labels, pos_label)
-    seed = random_state
-    if not isinstance(seed, (int, np.integer)):
-        seed = int(check_random_state(random_state).integers(SEEDS))
-    check_whole_number(seed, "random_state")
+    seed = stated_seed(random_state)
     if cv is None:
         share = 0.25 if test_size is None else test_size
-        plan = CurvePlan(codes, units, held_out_of(codes, share), int(seed))
+        plan = CurvePlan(codes, units, held_out_of(codes, share), seed)
         repeats = repeats or 10
     else:
         _refuse_beside_cv(repeats=repeats, test_size=test_size)
-        given = _given_divisions(cv, X, y, groups, int(seed))
-        plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), int(seed), given)
+        given = _given_divisions(cv, X, y, groups, seed)
+        plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), seed, given)
         repeats = len(given)
     tried = sizes_of(plan, repeats, sizes)
     named = named_models(models, X, tried[-1])
@@ -322,7 +314,7 @@ def learning_curve(
         sizes=tried,
         repeats=repeats,
         estimate=estimate,
-        seed=int(seed),
+        seed=seed,
     )
     shared = {
         "models": tuple(named.values()),
