@@ -17,7 +17,7 @@ from truerisk.comparison.outcome import AlternativeTest, TestOutcome
 from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import checked_names
-from truerisk.comparison.predictions.paired_difference import AGREE
+from truerisk.comparison.predictions.paired_difference import AGREE, by_groups
 from truerisk.comparison.predictions.right_answers import (
     PairTable,
     by_table,
@@ -25,15 +25,13 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.sliced import with_slices_compared
-from truerisk.comparison.spread import Spread, spread_of_groups, without_spread
+from truerisk.comparison.spread import Spread, without_spread
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values
 from truerisk.inputs.arrays import as_column, code_groups
-from truerisk.intervals.group_jackknife import METHOD as BY_GROUPS
 from truerisk.intervals.multiplicity import holm
 from truerisk.results import Comparison, Evaluation
-from truerisk.tallies.group_values import ratio_values, sums_of_groups
 from truerisk.tallies.question_values import QuestionValues, columns_of_questions
 
 PAIRED_T = "paired_t"
@@ -203,18 +201,15 @@ def _outcome(
         return by_table(table, of_errors=False, level=level, region=region, plans=plans)
     one = held[pair[0]]
     apart = held[pair[1]].values - one.values
-    notes = () if apart.any() else (AGREE,)
     if one.groups is not None:
-        values = ratio_values(sums_of_groups(one.groups, apart), sums_of_groups(one.groups, None))
-        spread = spread_of_groups(values.value, values.without, values.units, one.width)
-        value, units, method = values.value, values.groups, BY_GROUPS
-    else:
-        value, units, method = math.fsum(apart) / one.n, one.n, PAIRED_T
-        spread = paired_t(apart, one.width)
-    if spread.is_zero:
-        outcome = without_spread(value, units, width=one.width, method=method)
-        return replace(outcome, notes=notes or outcome.notes, interval_method=method)
-    return spread.outcome(value, method, notes)
+        return by_groups(apart, one.groups, width=one.width)
+    value, spread = math.fsum(apart) / one.n, paired_t(apart, one.width)
+    if not spread.is_zero:
+        return spread.outcome(value, PAIRED_T, () if apart.any() else (AGREE,))
+    outcome = without_spread(
+        value, one.n, width=one.width, method=PAIRED_T, interval_method=PAIRED_T
+    )
+    return outcome if apart.any() else replace(outcome, notes=(AGREE,))
 
 
 def paired_t(differences: Array, scale: float = 1.0) -> Spread:
