@@ -11,7 +11,7 @@ from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval
-from truerisk.intervals.student import student_cdf, student_quantile
+from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.placements import share_below
 

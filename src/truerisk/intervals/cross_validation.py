@@ -19,7 +19,7 @@ from truerisk.checks import (
 )
 from truerisk.errors import InputError
 from truerisk.intervals.delta import delta_interval
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.results import Interval
 
 NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only

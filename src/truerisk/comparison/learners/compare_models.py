@@ -41,8 +41,7 @@ from truerisk.comparison.learners.paired_refits import (
     of_learner,
     signed,
 )
-from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.spread import undetermined
+from truerisk.comparison.outcome import TestOutcome, undetermined
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples

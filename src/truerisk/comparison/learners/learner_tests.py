@@ -15,8 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc, fdtri, stdtr
 
 from truerisk.aliases import Array, Ends, Indices
-from truerisk.comparison.outcome import Shares, TestOutcome
-from truerisk.comparison.spread import NEGLIGIBLE, Spread, undetermined, without_spread
+from truerisk.comparison.outcome import (
+    NEGLIGIBLE,
+    Shares,
+    Spread,
+    TestOutcome,
+    undetermined,
+    without_spread,
+)
 from truerisk.estimation.refits.interval_rules import plain_standard_error
 from truerisk.intervals.cross_validation import nested_interval
 from truerisk.intervals.resampled_tests import corrected_standard_error

@@ -13,7 +13,12 @@ from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.comparison.outcome import AlternativeTest, TestOutcome
+from truerisk.comparison.outcome import (
+    AlternativeTest,
+    Spread,
+    TestOutcome,
+    without_spread,
+)
 from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import checked_names
@@ -25,7 +30,6 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.sliced import with_slices_compared
-from truerisk.comparison.spread import Spread, without_spread
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values

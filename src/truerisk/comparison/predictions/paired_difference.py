@@ -21,8 +21,7 @@ from truerisk.checks import (
     check_whole_number,
     shown,
 )
-from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.spread import spread_of_groups, without_spread
+from truerisk.comparison.outcome import TestOutcome, spread_of_groups, without_spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import Alternative, wilson
 from truerisk.intervals.group_jackknife import METHOD

@@ -22,7 +22,7 @@ import numpy as np
 
 from truerisk.aliases import Flags
 from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.outcome import AlternativeTest, TestOutcome
+from truerisk.comparison.outcome import AlternativeTest, TestOutcome, without_spread
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
 from truerisk.comparison.predictions.paired_difference import PairedMethod
@@ -33,7 +33,6 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.text_tests import tests_beside
-from truerisk.comparison.spread import without_spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.group_jackknife import METHOD
