@@ -440,8 +440,8 @@ def _requested(
         return (measures,) if isinstance(measures, str) else tuple(measures), {}
     if measures is not None:
         raise InputError("`scoring` must be left out where `measures` is given; got both.")
-    asked = scoring_of(scoring)
-    return (*(asked.measures or ()), *asked.scorers), asked.scorers
+    settings = scoring_of(scoring)
+    return (*(settings.measures or ()), *settings.scorers), settings.scorers
 
 
 def _divisions(

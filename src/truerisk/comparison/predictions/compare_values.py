@@ -96,14 +96,14 @@ def compare_values(
     models = [as_column(one) for one in (first, second, *others)]
     labels = checked_names(names, len(models))
     columns = dict(zip(labels, models, strict=True))
-    asked = None if questions is None else as_column(questions)
+    of_rows = None if questions is None else as_column(questions)
     together = None if groups is None else code_groups(groups)
-    beside = {"questions": asked, "groups": together}
+    beside = {"questions": of_rows, "groups": together}
     check_same_length(**columns, **{name: one for name, one in beside.items() if one is not None})
     held = {
         name: QuestionValues.of(
             values,
-            questions=asked,
+            questions=of_rows,
             groups=together,
             value_range=value_range,
             pass_at=pass_at,
@@ -114,7 +114,7 @@ def compare_values(
     request = Request.of({"level": level, "random_state": random_state, "pass_at": pass_at})
     sliced = None
     if by is not None:
-        sliced = columns_of_questions(columns_of(by, len(models[0])), asked)
+        sliced = columns_of_questions(columns_of(by, len(models[0])), of_rows)
     return compare_held(held, request, region=region, by=sliced)
 
 

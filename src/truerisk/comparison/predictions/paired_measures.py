@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -100,17 +101,17 @@ class PairedMeasures:
 
     def table(self, pair: Pair) -> PairTable | None:
         """Count the examples by which of two models gets them right; None without predictions."""
-        first, second = self.right[pair[0]], self.right[pair[1]]
-        if first is None or second is None:
-            return None
-        if pair not in self._tables:
-            names = (self.rows.names[pair[0]], self.rows.names[pair[1]])
-            self._tables[pair] = PairTable.of(names, first, second)
-        return self._tables[pair]
+        return self._tables.get(pair)
 
     @cached_property
     def _tables(self) -> dict[Pair, PairTable]:
-        return {}
+        there = [(at, right) for at, right in enumerate(self.right) if right is not None]
+        return {
+            (one, other): PairTable.of(
+                (self.rows.names[one], self.rows.names[other]), first, second
+            )
+            for (one, first), (other, second) in combinations(there, 2)
+        }
 
     @cached_property
     def right(self) -> tuple[Flags | None, ...]:

@@ -81,13 +81,13 @@ def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
     return labels, codes.astype(np.intp)
 
 
-def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
+def positive_at(measure: str, labels: NDArray[Any], pos_label: Any) -> int:
     """Give the position of the positive label; of the last one where the measure has none."""
     names = [str(label) for label in labels]
-    if asked is not None and str(asked) not in names:
+    if pos_label is not None and str(pos_label) not in names:
         raise InputError(
             f"`pos_label` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
-            f"got {shown(asked)}."
+            f"got {shown(pos_label)}."
         )
     entry, average = measure_of(measure)
     unbounded = not all(map(math.isfinite, range_of(measure)))  # costs too, which are not given
@@ -95,13 +95,13 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
         raise InputError(f"`measure` must have a bounded range; got {measure!r}, which has none.")
     has_positive = entry is not None and entry.needs in {"binary counts", "ranking"}
     if not has_positive or average or (not is_of_counts(measure) and len(names) > 2):
-        return len(names) - 1 if asked is None else names.index(str(asked))
+        return len(names) - 1 if pos_label is None else names.index(str(pos_label))
     if len(names) > 2:
         raise InputError(
             f"`measure` must be one of several classes; got {measure!r}, which is of one of two. "
             f"Take {measure}_macro or {measure}_micro."
         )
-    return names.index(positive_of_two(names, None if asked is None else str(asked)))
+    return names.index(positive_of_two(names, None if pos_label is None else str(pos_label)))
 
 
 def check_svms(models: Mapping[str, Any], labels: NDArray[Any], measure: str) -> None:
@@ -149,8 +149,8 @@ def held_out_of(codes: Indices, test_size: float) -> int:
     return held
 
 
-def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tuple[int, ...]:
-    """Choose the training sizes, or check those asked for."""
+def sizes_of(plan: CurvePlan, repeats: int, requested: Sequence[int] | None) -> tuple[int, ...]:
+    """Choose the training sizes, or check those requested."""
     # Only groups and given divisions can make the lines of repeats differ in length and classes.
     differ = plan.groups is not None or plan.given is not None
     lines = [plan.division(at)[0] for at in range(repeats if differ else 1)]
@@ -160,10 +160,12 @@ def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tupl
             "`groups` must leave two groups, and two examples of every class, to train on in every "
             "repeat; they do not. Hold out less, or make the groups smaller."
         )
-    if asked is not None:
-        chosen = sorted(check_whole_number(size, "sizes", low=1) for size in asked)
+    if requested is not None:
+        chosen = sorted(check_whole_number(size, "sizes", low=1) for size in requested)
         if len(set(chosen)) < max(2, len(chosen)):
-            raise InputError(f"`sizes` must be two different numbers at least; got {shown(asked)}.")
+            raise InputError(
+                f"`sizes` must be two different numbers at least; got {shown(requested)}."
+            )
         for size in (chosen[0], chosen[-1]):
             if not least <= size <= largest:
                 raise InputError(
@@ -273,8 +275,8 @@ def learning_curve(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = learning_curve(GaussianNB(), X, y, sizes=[10, 20, 40, 80], random_state=1)
-    >>> [round(point.mean, 3) for point in found["GaussianNB"].points]
+    >>> result = learning_curve(GaussianNB(), X, y, sizes=[10, 20, 40, 80], random_state=1)
+    >>> [round(point.mean, 3) for point in result["GaussianNB"].points]
     [0.179, 0.084, 0.061, 0.053]
     """
     check_level(level)
