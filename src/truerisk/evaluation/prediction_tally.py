@@ -114,9 +114,7 @@ class PredictionTally:
                 f"Each of the {predictions.score.shape[1]} scores of a row must say which class it "
                 "is of; a list does not. Write one column per class: score_cat, score_dog."
             )
-        predicted = (
-            self._predicted(predictions) if predictions.predicted is None else predictions.predicted
-        )
+        predicted = self.predicted(predictions)
         if predicted is None:
             self.truth_codes.update(_distinct(predictions))
         else:
@@ -129,8 +127,10 @@ class PredictionTally:
         self._add_scores(predictions)
         return self
 
-    def _predicted(self, predictions: Predictions) -> NDArray[Any] | None:
-        """Make predictions of scores, where it is plain how."""
+    def predicted(self, predictions: Predictions) -> NDArray[Any] | None:
+        """Give the predictions; make them of scores, where there are none and it is plain how."""
+        if predictions.predicted is not None:
+            return predictions.predicted
         score, threshold = predictions.score, self.request.threshold
         if score is None or (score.ndim == 1 and threshold is None):
             return None
@@ -235,12 +235,7 @@ class PredictionTally:
 
         `known` are labels of the problem, whether or not they occur in these rows.
         """
-        every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
-        if THE_REST in self.made:
-            every = self._two_sided(every)
-        reject = self.request.reject
-        if reject is not None and not self.multilabel:
-            every = {code: () if one == (reject,) else one for code, one in every.items()}
+        every = self.label_sets(members)
         if not known:  # else these are some of the rows that were checked together
             self._check_spelling(every)
         codes = self.truth_codes if self.cells is None else self.cells.codes()
@@ -282,6 +277,16 @@ class PredictionTally:
             documents=self.documents,
             probabilities=self.probabilities,
         )
+
+    def label_sets(self, members: Members) -> dict[int, tuple[str, ...]]:
+        """Give the label set of every code, made ones included; that of a rejection is empty."""
+        every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
+        if THE_REST in self.made:
+            every = self._two_sided(every)
+        reject = self.request.reject
+        if reject is None or self.multilabel:
+            return every
+        return {code: () if one == (reject,) else one for code, one in every.items()}
 
     def _check_spelling(self, every: dict[int, tuple[str, ...]]) -> None:
         """Refuse predictions that were given in other labels than the truth."""

@@ -18,8 +18,7 @@ from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
-from truerisk.inputs.arrays import Members
-from truerisk.inputs.predictions import Predictions, made_predictions
+from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
 from truerisk.intervals.measured_coverage import (
@@ -41,7 +40,14 @@ from truerisk.measures.registry import (
     spoken_title,
 )
 from truerisk.results import Estimate, Evaluation, Finding, Frozen, Interval, Row
-from truerisk.tallies.cells import Cells, ClassCounts, LabelSets, Proportion
+from truerisk.tallies.cells import (
+    Cells,
+    CellTally,
+    ClassCounts,
+    LabelSets,
+    Proportion,
+    cell_codes,
+)
 from truerisk.tallies.group_values import area_values, effective_groups, sums_of_groups
 from truerisk.tallies.question_values import QuestionValues
 
@@ -227,9 +233,13 @@ class _Tester:
         """Estimate every measure, or some, of a part of the examples."""
         request = self.own if measures is None else replace(self.own, measures=measures)
         part = self.predictions.taken(np.flatnonzero(inside))
-        tally = PredictionTally.of_classes(request, part.classes, multilabel=part.multilabel)
-        tallies = tally.add(part).finish(part.members, self.whole.labels)
+        tallies = self._tally(request, part).finish(part.members, self.whole.labels)
         return assemble(tallies, request)
+
+    @staticmethod
+    def _tally(request: Request, part: Predictions) -> PredictionTally:
+        tally = PredictionTally.of_classes(request, part.classes, multilabel=part.multilabel)
+        return tally.add(part)
 
     def tests(self, inside: Flags, own: Evaluation) -> dict[str, SliceTest]:
         """Test a slice, of which this is the evaluation, against the rest by each measure."""
@@ -356,54 +366,27 @@ class _Tester:
     @cached_property
     def _counted(self) -> tuple[Indices, Any, Flags] | None:
         """Give the cell of each row, what takes cells to features, and which rows are called."""
-        called = self._called
-        if called is None:
+        tally = self._tally(self.own, self.predictions)
+        predicted, multilabel = tally.predicted(self.predictions), self.predictions.multilabel
+        if predicted is None:
             return None
-        truth, predicted, members = called
-        size = len(members)
-        cells, codes = np.unique(truth.astype(np.int64) * size + predicted, return_inverse=True)
-        reject, multilabel = self.request.reject, self.predictions.multilabel
-        labels = self.whole.labels
+        pairs = cell_codes(self.predictions.truth, predicted)
+        distinct, codes = np.unique(pairs, return_inverse=True)
+        labels, members = self.whole.labels, tally.label_sets(self.predictions.members)
         place = {label: at for at, label in enumerate(labels)}
         inside = {
-            code: tuple(label for label in members[code] if label in place)
-            for code in np.unique([cells // size, cells % size]).tolist()
+            code: tuple(label for label in one if label in place) for code, one in members.items()
         }
-        true, said = (LabelSets.of_sets(one, inside, place) for one in np.divmod(cells, size))
-        rejected = np.zeros(len(cells), bool)
-        if reject is not None and not multilabel:
-            rejected = np.array([members[code] == (reject,) for code in (cells % size).tolist()])
+        sides = CellTally(pairs=distinct).sides
+        true, said = (LabelSets.of_sets(one, inside, place) for one in sides)
         totals = np.bincount(codes)
         every = Cells(labels, true, said, totals, totals, multilabel=multilabel)
         costs = None
         if self.request.costs is not None:
             matrix = CostMatrix.of(self.request.costs, labels, self.whole.pos_label)
             costs = matrix.of_cells(every)
-        return codes.ravel(), every.design(costs), ~rejected[codes.ravel()]
-
-    @cached_property
-    def _called(self) -> tuple[NDArray[Any], NDArray[Any], Members] | None:
-        """Give truth and prediction as codes, the prediction made of scores where it must be."""
-        predictions, threshold = self.predictions, self.request.threshold
-        if predictions.predicted is not None:
-            return predictions.truth, predictions.predicted, predictions.members
-        score = predictions.score
-        if score is None or (score.ndim == 1 and threshold is None):
-            return None
-        if score.ndim == 1:
-            positive = self.whole.pos_label
-            others = [label for label in self.whole.labels if label != positive]
-            members: Members = [(others[0],), (str(positive),)]
-            return self._belongs.astype(np.intp), (score >= threshold).astype(np.intp), members
-        book = {one: code for code, one in enumerate(predictions.members)}
-        predicted = made_predictions(
-            score,
-            predictions.classes or (),
-            lambda one: book.setdefault(one, len(book)),
-            multilabel=predictions.multilabel,
-            threshold=threshold,
-        )
-        return None if predicted is None else (predictions.truth, predicted, tuple(book))
+        answered = np.array([multilabel or bool(members[code]) for code in sides[1].tolist()])
+        return codes.ravel(), every.design(costs), answered[codes.ravel()]
 
     def by_group(self, side: Flags) -> Array | None:
         """Add up the features of each group's rows on one side; None where they are too many."""
