@@ -118,6 +118,13 @@ def check_same_length(**columns: Sequence[Any] | NDArray[Any] | None) -> int:
     return n
 
 
+def stated_seed(random_state: int | np.random.Generator | None) -> int:
+    """Give the seed that a result can state: the one given, or one that is drawn."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return int(check_random_state(random_state).integers(2**32))
+    return int(check_whole_number(random_state, "random_state"))
+
+
 def check_random_state(random_state: int | np.random.Generator | None) -> np.random.Generator:
     """Return the generator that all randomness of one call comes from."""
     if isinstance(random_state, np.random.Generator):

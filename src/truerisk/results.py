@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from truerisk.errors import InputError, ResourceError
 
@@ -26,6 +26,7 @@ Row = dict[str, Any]
 Target = Literal["this model", "the learner at this sample size", "the models of the folds"]
 Conclusion = Literal["better", "worse", "equivalent", "no evidence"]
 Side = Literal["both", "upper", "lower"]
+Entry = TypeVar("Entry")
 UNDEFINED = "undefined"
 MIN_DECIMALS = 3
 MAX_DECIMALS = 15
@@ -70,7 +71,12 @@ def has_code(findings: Iterable[str], *codes: str) -> bool:
 
 
 class Frozen:
-    """A dataclass that holds read-only views of dictionaries, and can be pickled and copied."""
+    """A dataclass whose dictionaries are read-only views, and which can be pickled and copied."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                object.__setattr__(self, name, MappingProxyType(dict(value)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only views of dictionaries can be neither pickled nor copied; what they show can.
@@ -185,6 +191,25 @@ class Reportable(Tabular):
         """For notebooks and exports that show no HTML."""
         shown: str = import_module("truerisk.reporting.render.formats").as_markdown(self)
         return shown
+
+
+class NamedEntries(Reportable, Mapping[str, Entry]):
+    """A result that is a read-only mapping of names to entries, which one of its fields holds."""
+
+    entries: ClassVar[str]  # the name of that field
+    entry: ClassVar[str] = "measure"  # what its keys name
+
+    def __getitem__(self, name: str) -> Entry:
+        entries: Mapping[str, Entry] = getattr(self, self.entries)
+        if name not in entries:
+            raise MissingNameError(name, entries, self.entry)
+        return entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(self, self.entries))
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.entries))
 
 
 class MissingNameError(KeyError):
@@ -423,7 +448,7 @@ class Resampled(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Evaluation(Reportable, Mapping[str, Estimate]):
+class Evaluation(NamedEntries[Estimate]):
     """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
 
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in
@@ -441,6 +466,7 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
     """
 
     kind: ClassVar[str] = "evaluation"
+    entries: ClassVar[str] = "estimates"
 
     estimates: Mapping[str, Estimate]
     by_class: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
@@ -455,21 +481,6 @@ class Evaluation(Reportable, Mapping[str, Estimate]):
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
     slices: Mapping[str, Any] = field(compare=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("estimates", "by_class", "curves", "settings", "source", "slices"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __getitem__(self, measure: str) -> Estimate:
-        if measure not in self.estimates:
-            raise MissingNameError(measure, self.estimates)
-        return self.estimates[measure]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
 
     def fields(self) -> dict[str, Any]:
         """Give what an evaluation holds, to make one of another kind from it."""

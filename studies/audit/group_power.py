@@ -18,8 +18,8 @@ from scipy.special import expit, logit
 
 from studies.audit.checkpoints import Arrays, checkpointed
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.intervals.distributions import student_cdf
 from truerisk.intervals.group_jackknife import difference_spread
-from truerisk.intervals.student import student_cdf
 from truerisk.tallies.group_values import ratio_values, sums_of_groups
 from truerisk.tallies.losses import log_losses
 

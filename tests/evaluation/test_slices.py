@@ -17,9 +17,9 @@ from studies.audit.slices import (
     rarely_right,
 )
 from truerisk.errors import InputError
+from truerisk.intervals.distributions import student_cdf
 from truerisk.intervals.group_jackknife import difference_spread
 from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.intervals.student import student_cdf
 from truerisk.intervals.two_samples import fisher_mid_p
 from truerisk.results import has_code
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from truerisk.comparison.outcome import TestOutcome
 from truerisk.errors import InputError
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.measures.registry import measure_of, spoken_title
 from truerisk.results import (
     Comparison,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,15 +29,7 @@ from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.measures.registry import title_of
-from truerisk.results import (
-    Estimate,
-    Evaluation,
-    Finding,
-    MissingNameError,
-    Reportable,
-    Row,
-    estimate_row,
-)
+from truerisk.results import Estimate, Evaluation, Finding, NamedEntries, Row, estimate_row
 
 Progress = Callable[[int, int, int], None]
 Key = tuple[str, str]  # measure and class
@@ -115,7 +106,7 @@ class AuditedInterval:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Audit(Reportable, Mapping[str, AuditedInterval]):
+class Audit(NamedEntries[AuditedInterval]):
     """How often each interval covered on samples of the user's own data, by measure.
 
     `size` is the number of rows in a sample, `n` of all the data; `drawn` samples were drawn,
@@ -126,13 +117,14 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(2, size=2000)
-    >>> found = audit(truth, truth ^ (rng.random(2000) < 0.2), size=100, samples=50,
+    >>> result = audit(truth, truth ^ (rng.random(2000) < 0.2), size=100, samples=50,
     ...               measures=["recall"], random_state=0)
-    >>> print(found.sentence("recall"))  # doctest: +ELLIPSIS
+    >>> print(result.sentence("recall"))  # doctest: +ELLIPSIS
     On data like yours, at n = 100, the 95 % interval of Recall covered ... % of 50 samples (± ...).
     """
 
     kind: ClassVar[str] = "audit"
+    entries: ClassVar[str] = "intervals"
 
     subject: str
     intervals: Mapping[str, AuditedInterval]
@@ -147,21 +139,6 @@ class Audit(Reportable, Mapping[str, AuditedInterval]):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("intervals", "by_class", "settings", "source"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __getitem__(self, measure: str) -> AuditedInterval:
-        if measure not in self.intervals:
-            raise MissingNameError(measure, self.intervals)
-        return self.intervals[measure]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.intervals)
-
-    def __len__(self) -> int:
-        return len(self.intervals)
 
     @property
     def all_intervals(self) -> tuple[AuditedInterval, ...]:
@@ -260,8 +237,8 @@ def audit(
     --------
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.integers(2, size=1000)
-    >>> found = audit(truth, truth ^ (rng.random(1000) < 0.1), size=50, samples=40, random_state=1)
-    >>> found["error_rate"].samples, found["error_rate"].method
+    >>> result = audit(truth, truth ^ (rng.random(1000) < 0.1), size=50, samples=40, random_state=1)
+    >>> result["error_rate"].samples, result["error_rate"].method
     (40, 'clopper_pearson')
     """
     request = Request.of(locals())
@@ -376,9 +353,9 @@ def audit_model(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> found = audit_model("tree", *load_breast_cancer(return_X_y=True), size=100, samples=20,
+    >>> result = audit_model("tree", *load_breast_cancer(return_X_y=True), size=100, samples=20,
     ...                     repeats=2, folds=5, measures=["error_rate"], random_state=0)
-    >>> found.subject, round(found.promised, 3)
+    >>> result.subject, round(result.promised, 3)
     ('tree', 0.925)
     """
     examples = Examples.of(X, y, groups, pos_label)
@@ -425,7 +402,6 @@ def audit_model(
         return evaluation, VoteEstimates(alone, holdout, votes, request).evaluation()
 
     name = model if isinstance(model, str) else type(learner).__name__
-    count = _Counted(drawing.run(evaluations), request.level)
     promised = _attainable(request.level, size, examples.n)
     note = Finding(
         f"Each sample has {size:,} of {examples.n:,} rows, drawn without replacement; the model "
@@ -441,9 +417,15 @@ def audit_model(
         "random_state": seed,
     }
     return _audit(
-        count, subject=name, size=size, n=examples.n, promised=promised, note=note,
+        drawing.run(evaluations),
+        request.level,
+        note,
+        subject=name,
+        size=size,
+        n=examples.n,
+        promised=promised,
         settings=settings,
-    )  # fmt: skip
+    )
 
 
 def _of_predictions(predictions: Predictions, request: Request, drawing: "_Drawing") -> Audit:
@@ -457,7 +439,6 @@ def _of_predictions(predictions: Predictions, request: Request, drawing: "_Drawi
         sample = replace(predictions.taken(rows), group=units)
         return evaluate_coded(sample, replace(request, random_state=at)), whole
 
-    count = _Counted(drawing.run(evaluations), request.level)
     groups = "" if predictions.group is None else " in whole groups"
     note = Finding(
         f"Each sample has {drawing.size:,} rows, drawn{groups} with replacement from "
@@ -465,9 +446,15 @@ def _of_predictions(predictions: Predictions, request: Request, drawing: "_Drawi
         code="with_replacement",
     )
     return _audit(
-        count, subject="predictions", size=drawing.size, n=predictions.n, promised=request.level,
-        note=note, settings={"random_state": request.random_state},
-    )  # fmt: skip
+        drawing.run(evaluations),
+        request.level,
+        note,
+        subject="predictions",
+        size=drawing.size,
+        n=predictions.n,
+        promised=request.level,
+        settings={"random_state": request.random_state},
+    )
 
 
 def _attainable(level: float, size: int, n: int) -> float:
@@ -532,51 +519,6 @@ class _Drawing:
                 return
 
 
-class _Counted:
-    """Estimates and values of all samples, by measure and class."""
-
-    def __init__(self, pairs: Iterable[tuple[Evaluation, Evaluation] | None], level: float) -> None:
-        self.level = level
-        self.drawn = self.failed = 0
-        estimates: dict[Key, list[Estimate]] = defaultdict(list)
-        values: dict[Key, list[float]] = defaultdict(list)
-        for pair in pairs:
-            self.drawn += 1
-            if pair is None:
-                self.failed += 1
-                continue
-            of_sample, whole = (dict(_keyed(one)) for one in pair)
-            for key, value in whole.items():
-                if key in of_sample and value.is_defined and _has_promise(of_sample[key]):
-                    estimates[key].append(of_sample[key])
-                    values[key].append(value.value)
-        self.intervals = [self._interval(key, estimates[key], values[key]) for key in estimates]
-
-    def _interval(
-        self, key: Key, estimates: list[Estimate], values: list[float]
-    ) -> AuditedInterval:
-        mean = math.fsum(values) / len(values)
-        intervals = [one.interval for one in estimates if one.interval is not None]
-        targets = [
-            value if one.target == "this model" else mean
-            for one, value in zip(estimates, values, strict=True)
-        ]
-        pairs = zip(intervals, targets, strict=True)
-        widths = [one.width for one in intervals if math.isfinite(one.width)]
-        return AuditedInterval(
-            measure=key[0],
-            label=key[1],
-            method=Counter(one.method for one in intervals).most_common(1)[0][0],
-            level=self.level,
-            target=estimates[0].target,
-            value=mean,
-            covered=sum(interval.covers(value) for interval, value in pairs),
-            samples=len(intervals),
-            undefined=self.drawn - len(intervals),
-            width=math.fsum(widths) / len(widths) if widths else math.inf,
-        )
-
-
 def _keyed(evaluation: Evaluation) -> Iterator[tuple[Key, Estimate]]:
     for name, one in evaluation.items():
         yield (name, ""), one
@@ -590,32 +532,61 @@ def _has_promise(one: Estimate) -> bool:
 
 
 def _audit(
-    count: _Counted, *, subject: str, size: int, n: int, promised: float, note: str,
-    settings: Mapping[str, Any],
-) -> Audit:  # fmt: skip
+    pairs: Iterable[tuple[Evaluation, Evaluation] | None], level: float, note: str, **facts: Any
+) -> Audit:
+    """Count, by measure and class, how often the intervals of the samples covered."""
+    drawn = failed = 0
+    samples: dict[Key, list[tuple[Estimate, float]]] = defaultdict(list)
+    for pair in pairs:
+        drawn += 1
+        if pair is None:
+            failed += 1
+            continue
+        of_sample, whole = (dict(_keyed(one)) for one in pair)
+        for key, value in whole.items():
+            if key in of_sample and value.is_defined and _has_promise(of_sample[key]):
+                samples[key].append((of_sample[key], value.value))
     by_class: dict[str, dict[str, AuditedInterval]] = {}
-    for one in count.intervals:
-        by_class.setdefault(one.label, {})[one.measure] = one
+    for (measure, label), some in samples.items():
+        one = _audited(some, measure=measure, label=label, level=level, drawn=drawn)
+        by_class.setdefault(label, {})[measure] = one
+    text = f"{failed:,} of {drawn:,} samples could not be evaluated."
+    failures = [Finding(text, code="samples_failed")] if failed else []
     result = Audit(
-        subject=subject,
         intervals=by_class.pop("", {}),
         by_class=by_class,
-        size=size,
-        n=n,
-        drawn=count.drawn,
-        failed=count.failed,
-        level=count.level,
-        promised=promised,
-        notes=(note, *_failures(count)),
-        settings=settings,
+        drawn=drawn,
+        failed=failed,
+        level=level,
+        notes=(note, *failures),
+        **facts,
     )
     return replace(result, verdict=tuple(_verdict(result)))
 
 
-def _failures(count: _Counted) -> Iterator[Finding]:
-    if count.failed:
-        text = f"{count.failed:,} of {count.drawn:,} samples could not be evaluated."
-        yield Finding(text, code="samples_failed")
+def _audited(
+    samples: list[tuple[Estimate, float]], *, measure: str, label: str, level: float, drawn: int
+) -> AuditedInterval:
+    """Count how often the estimates of a measure covered the values beside them, or their mean."""
+    mean = math.fsum(value for _, value in samples) / len(samples)
+    intervals = [
+        (one.interval, value if one.target == "this model" else mean)
+        for one, value in samples
+        if one.interval is not None
+    ]
+    widths = [one.width for one, _ in intervals if math.isfinite(one.width)]
+    return AuditedInterval(
+        measure=measure,
+        label=label,
+        method=Counter(one.method for one, _ in intervals).most_common(1)[0][0],
+        level=level,
+        target=samples[0][0].target,
+        value=mean,
+        covered=sum(one.covers(value) for one, value in intervals),
+        samples=len(intervals),
+        undefined=drawn - len(intervals),
+        width=math.fsum(widths) / len(widths) if widths else math.inf,
+    )
 
 
 def _covered(one: AuditedInterval) -> str:

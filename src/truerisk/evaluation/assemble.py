@@ -13,9 +13,10 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.class_prior import at_prior, prior_note
 from truerisk.evaluation.count_estimates import CountEstimates, finished
-from truerisk.evaluation.group_estimates import group_notes, score_estimates
+from truerisk.evaluation.group_estimates import group_notes
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import ScoreEstimates
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval
@@ -62,7 +63,7 @@ def assemble(
     if sizes is not None and scores is None:
         _check_groups(sizes, request)
     counted = _count_estimates(tallies, request)
-    ranked = score_estimates(tallies, request) if scores is None else scores
+    ranked = ScoreEstimates(tallies, request) if scores is None else scores
     every = [*_overall(tallies, request, counted), *ranked.overall()]
     estimates = {one.measure: one for one in every if _is_requested(one, request)}
     by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}

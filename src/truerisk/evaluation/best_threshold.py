@@ -4,7 +4,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,9 +59,6 @@ class ChosenThreshold(Tabular, Threshold):
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     guarantees: tuple[Guarantee, ...] = ()
     naive: Threshold | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "estimates", MappingProxyType(dict(self.estimates)))
 
     @property
     def share_called(self) -> float:
@@ -239,21 +235,17 @@ def threshold_rows(
     rows = np.unique(np.searchsorted(reached, np.linspace(0, reached[-1], size)))
     counts = BinaryCounts(*(getattr(table, name)[rows] for name in OUTCOMES))
     columns = {"threshold": table.threshold[rows], **vars(counts)}
+    sure, unknown = independent and not ranking.weighted, (np.full(len(rows), np.nan),) * 2
     for name in SWEPT:
         share = find_measure(name)(counts)
-        columns[name] = share.value
-        ends = (np.full(len(rows), np.nan),) * 2
-        if independent and not ranking.weighted:
-            ends = clopper_pearson(share.k, share.n, level)
+        low, high = clopper_pearson(share.k, share.n, level) if sure else unknown
         if share.transform is not None:
-            ends = share.transform(ends[0]), share.transform(ends[1])
-        columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+            low, high = share.transform(low), share.transform(high)
+        columns |= {name: share.value, f"{name}_low": low, f"{name}_high": high}
     if costs is not None:
-        columns["cost"] = mean_cost(table, outcome_costs(costs))[rows]
-        ends = (np.full(len(rows), np.nan),) * 2
-        if independent and not ranking.weighted:
-            ends = _cost_ends(counts, costs, level)
-        columns |= {"cost_low": ends[0], "cost_high": ends[1]}
+        low, high = _cost_ends(counts, costs, level) if sure else unknown
+        mean = mean_cost(table, outcome_costs(costs))[rows]
+        columns |= {"cost": mean, "cost_low": low, "cost_high": high}
     return [
         dict(zip(columns, values, strict=True))
         for values in zip(*(column.tolist() for column in columns.values()), strict=True)

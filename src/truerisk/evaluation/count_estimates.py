@@ -56,6 +56,7 @@ from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.cells import Cells, ClassCounts, Proportion, ratio
 
 RATIOS, MIN_OF_A_RATIO = {"positive_likelihood_ratio", "negative_likelihood_ratio"}, 5
+SMOOTHED = {"by_measure", "smoothed_delta"}
 BY_CLASS = ("precision", "recall", "specificity", "f1", "jaccard", "gmean")
 
 
@@ -180,15 +181,14 @@ class CountEstimates:
         for name in self._requested(BY_CLASS + self._betas, (None, *AVERAGE_NAMES)):
             measure = find_measure(name)
             shares = measure(self.class_counts.one_vs_rest)
-            every: Iterable[Estimate]
-            if not self.sample.independent:
-                every = (next(self.of_label(at, (name,))) for at in range(len(self.cells.labels)))
-            elif isinstance(shares, Proportion):
+            # One class after the other, where they have no form for all at once.
+            every: Iterable[Estimate] = (
+                next(self.of_label(at, (name,))) for at in range(len(self.cells.labels))
+            )
+            if self.sample.independent and isinstance(shares, Proportion):
                 every = self._proportions(measure, shares)
-            elif self.request.cell_interval in {"by_measure", "smoothed_delta"}:
+            elif self.sample.independent and self.request.cell_interval in SMOOTHED:
                 every = self._smoothed(measure, shares)
-            else:
-                every = (next(self.of_label(at, (name,))) for at in range(len(self.cells.labels)))
             for label, estimate in zip(self.cells.labels, every, strict=True):
                 table[label][name] = estimate
         return table

@@ -8,9 +8,9 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -61,6 +61,9 @@ CLOSE = 1e-6
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
 CORRECT_NAMES = ("correct", "is_correct", "acc", "exact_match")  # of 0 and 1, in evaluation logs
 PREDICTION_WORDS = ("pred", "guess", "model", "output", "hat")
+GAPS: tuple[Literal["refuse", "drop"], ...] = ("refuse", "drop")  # what is tried, in this order
+WORSE_WHERE, IS_BETTER = "Where is it worse than elsewhere?", "Is another model better?"
+LEARNER = "How well will a learner do?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +79,13 @@ class ColumnFacts:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Answer:
     """A question, and the command that answers it; or what is missing."""
 
     question: str
-    command: str = ""
-    missing: str = ""
+    command: str = field(default="", kw_only=True)
+    missing: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,24 +391,30 @@ class _Look:
         if roles is None:
             return "no columns that could be true and predicted labels (--truth, --pred, --score)"
         plain = Roles(**{name: getattr(roles, name) for name in Roles.__dataclass_fields__})
+        tried = self._evaluated(
+            plain, (None, self._rare_label(roles.truth)), measures=("accuracy", "roc_auc")
+        )
+        return tried if isinstance(tried, str) else (tried[0], [*self.role_options, *tried[1]])
+
+    def _evaluated(
+        self, roles: Roles, positives: tuple[str | None, ...] = (None,), **request: Any
+    ) -> tuple[Evaluation, list[str]] | str:
+        """Evaluate the file, gaps refused or else dropped; give the options that it takes, too.
+
+        The reason why not, where it cannot be read.
+        """
         reason = ""
-        for positive in (None, self._rare_label(roles.truth)):
-            for missing in ("refuse", "drop"):
-                try:
-                    evaluation = evaluate_files(
-                        self.path,
-                        roles=plain,
-                        options=ReadingOptions(missing=missing),
-                        pos_label=positive,
-                        measures=("accuracy", "roc_auc"),
-                    )
-                except InputError as error:
-                    reason = reason or str(error)
-                    continue
-                options = list(self.role_options)
-                options += [] if positive is None else ["--positive", positive]
-                options += [] if missing == "refuse" else ["--missing", "drop"]
-                return evaluation, options
+        for positive, missing in product(positives, GAPS):
+            reading = ReadingOptions(missing=missing)
+            try:
+                evaluation = evaluate_files(
+                    self.path, roles=roles, options=reading, pos_label=positive, **request
+                )
+            except InputError as error:
+                reason = reason or str(error)
+                continue
+            options = [] if positive is None else ["--positive", positive]
+            return evaluation, options + ([] if missing == "refuse" else ["--missing", "drop"])
         return reason
 
     def _rare_label(self, column: str | None) -> str | None:
@@ -437,17 +446,9 @@ class _Look:
         """The options that read each result of a log; else the reason why it cannot be read."""
         return {name: self._log_options(name) for name in self.metrics}
 
-    def _log_options(self, name: str) -> list[str] | str:
-        reason = ""
-        for missing in ("refuse", "drop"):
-            reading = ReadingOptions(missing=missing)
-            try:
-                evaluate_files(self.path, roles=Roles(correct=name), options=reading)
-            except InputError as error:
-                reason = reason or str(error)
-                continue
-            return ["--correct", name, *([] if missing == "refuse" else ["--missing", "drop"])]
-        return reason
+    def _log_options(self, name: str, **request: Any) -> list[str] | str:
+        tried = self._evaluated(Roles(correct=name), **request)
+        return tried if isinstance(tried, str) else ["--correct", name, *tried[1]]
 
     @property
     def has_ids(self) -> bool:
@@ -456,33 +457,20 @@ class _Look:
     def _of_log(self) -> Iterator[Answer]:
         for name, options in list(self.logged.items())[:MAX_LISTED]:
             question = f"How often is it right, by {name}?"
-            if isinstance(options, str):
-                yield Answer(question=question, missing=options)
-                continue
-            yield _asked(question, "score", self.path, options)
-            if self._group is not None:
+            yield self._answer(question, "score", options)
+            if self._group is not None and not isinstance(options, str):
                 question = f"Do questions of one {self._group} belong together?"
-                grouped = [*options, "--group", self._group]
-                yield _asked(question, "score", self.path, grouped)
-        yield from self._slices_of_log()
-
-    def _slices_of_log(self) -> Iterator[Answer]:
-        """Ask where the first result that can be read is worse, by columns of words."""
-        readable = [(name, one) for name, one in self.logged.items() if not isinstance(one, str)]
+                yield self._answer(question, "score", [*options, "--group", self._group])
+        # Where the first result that can be read is worse, by columns of words.
+        readable = [name for name, one in self.logged.items() if not isinstance(one, str)]
         by = [
-            name
-            for name in self._slice_columns(None)
-            if self.kinds[name] == "labels" and name not in self.metrics
+            column
+            for column in self._slice_columns(None)
+            if self.kinds[column] == "labels" and column not in self.metrics
         ]
-        if not readable or not by:
-            return
-        name, options = readable[0]
-        reading = ReadingOptions(missing="drop" if "drop" in options else "refuse")
-        with suppress(InputError):
-            evaluate_files(self.path, roles=Roles(correct=name), options=reading, by=by)
-            named = [part for one in by for part in ("--by", one)]
-            question = "Where is it worse than elsewhere?"
-            yield _asked(question, "score", self.path, [*options, *named])
+        sliced_by = self._log_options(readable[0], by=by) if readable and by else ""
+        if not isinstance(sliced_by, str):
+            yield self._answer(WORSE_WHERE, "score", [*sliced_by, *_repeated("--by", by)])
 
     # Tables and documents
 
@@ -524,11 +512,7 @@ class _Look:
         rarest = min(Counter(table.y.tolist()).values())
         if rarest < 10:
             return f"a class of {target} has {rarest} examples, and ten folds need ten"
-        options = ["--target", target]
-        for name in dropped:
-            options += ["--drop", name]
-        for name in texts:
-            options += ["--text", name]
+        options = ["--target", target, *_repeated("--drop", dropped), *_repeated("--text", texts)]
         return options + ([] if self._group is None else ["--group", self._group])
 
     def _positive(self) -> list[str]:
@@ -556,90 +540,68 @@ class _Look:
 
     def answers(self, files: int) -> Iterator[Answer]:
         """Give the questions that this file can answer, then those that it cannot."""
-        possible = list(self._possible())
-        yield from possible
-        if self.kind == "predictions":
-            if files == 1:
-                yield Answer(
-                    question="Is another model better?",
-                    missing="the other model's predictions of the same examples, in a second file",
-                )
-            yield Answer(
-                question="How well will the learner do?",
-                missing="the examples themselves: a table of features and labels",
-            )
-        elif self.kind == "log":
-            if files == 1:
-                yield Answer(
-                    question="Is another model better?",
-                    missing="the other model's log of the same questions, in a second file",
-                )
-        elif self.kind == "unknown":
-            reason = self.tried if isinstance(self.tried, str) else "nothing to compare"
-            yield Answer(question="How good are these predictions?", missing=reason)
-            table = self._table_options()
-            yield Answer(
-                question="How well will a learner do?",
-                missing=table if isinstance(table, str) else "a target",
-            )
-        else:
-            yield Answer(
-                question="How good is a model that is there already?",
-                missing="its predictions: a file of true and predicted labels, or scores",
-            )
-
-    def _possible(self) -> Iterator[Answer]:
+        another = "the other model's {} of the same {}, in a second file"
         if self.kind == "predictions" and not isinstance(self.tried, str):
             yield from self._of_predictions(*self.tried)
+            if files == 1:
+                yield Answer(IS_BETTER, missing=another.format("predictions", "examples"))
+            missing = "the examples themselves: a table of features and labels"
+            yield Answer("How well will the learner do?", missing=missing)
         elif self.kind == "log":
             yield from self._of_log()
-        elif self.kind == "corpus":
-            yield from self._of_documents()
-        elif self.kind == "table":
-            options = self._table_options()
-            if isinstance(options, str):
-                yield Answer(question="How well will a learner do?", missing=options)
-                return
-            named = [*options, *self._positive()]
-            yield _asked("How well will a learner do?", "estimate", self.path, named)
-            yield _asked("Would more examples help?", "curve", self.path, options)
+            if files == 1:
+                yield Answer(IS_BETTER, missing=another.format("log", "questions"))
+        elif self.kind == "unknown":
+            reason = self.tried if isinstance(self.tried, str) else "nothing to compare"
+            yield Answer("How good are these predictions?", missing=reason)
+            table = self._table_options()
+            yield Answer(LEARNER, missing=table if isinstance(table, str) else "a target")
+        else:
+            yield from self._of_documents() if self.kind == "corpus" else self._of_table()
+            missing = "its predictions: a file of true and predicted labels, or scores"
+            yield Answer("How good is a model that is there already?", missing=missing)
+
+    def _answer(self, question: str, command: str, options: list[str] | str) -> Answer:
+        """Give the command with these options; where they are a sentence, it says what is missing.
+
+        (A text is a reason, a list of texts are options.)
+        """
+        if isinstance(options, str):
+            return Answer(question, missing=options)
+        return Answer(question, command=_command(command, [self], options))
+
+    def _of_table(self) -> Iterator[Answer]:
+        options = self._table_options()
+        if isinstance(options, str):
+            yield Answer(LEARNER, missing=options)
+            return
+        yield self._answer(LEARNER, "estimate", [*options, *self._positive()])
+        yield self._answer("Would more examples help?", "curve", options)
 
     def _of_predictions(self, evaluation: Evaluation, options: list[str]) -> Iterator[Answer]:
         roles = self.roles
-        extra = list(options)
-        if self._are_probabilities(evaluation):
-            extra.append("--probabilities")
-        yield _asked("How good is it?", "score", self.path, extra)
-        page = [*extra, "--html", "report.html"]
-        yield _asked("The same as a page?", "score", self.path, page)
+        extra = [*options, *(["--probabilities"] if self._are_probabilities(evaluation) else [])]
+        yield self._answer("How good is it?", "score", extra)
+        yield self._answer("The same as a page?", "score", [*extra, "--html", "report.html"])
         by = self._slice_columns(roles)
-        if by:
-            named = [part for name in by for part in ("--by", name)]
-            yield _asked(
-                "Where is it worse than elsewhere?", "score", self.path, [*options, *named]
-            )
-        else:
-            yield Answer(
-                question="Where is it worse than elsewhere?",
-                missing="a column to slice by: a region, an age, a source",
-            )
-        if roles is not None and roles.score is not None and evaluation.pos_label is not None:
-            best = [*options, "--best", "f1"]
-            yield _asked("Which threshold?", "threshold", self.path, best)
+        no_column = "a column to slice by: a region, an age, a source"
+        named = [*options, *_repeated("--by", by)]
+        yield self._answer(WORSE_WHERE, "score", named if by else no_column)
+        if roles is None:
+            return
+        if roles.score is None:
+            yield Answer("Which threshold?", missing="a column of scores")
+        elif evaluation.pos_label is not None:
+            yield self._answer("Which threshold?", "threshold", [*options, "--best", "f1"])
+            likely = all(self.kinds[name] == "probabilities" for name in roles.score_columns)
+            rejected = [*options, "--want-rejection", "0.1"]
+            missing = "probabilities, or a --threshold"
             question = "Which examples to leave undecided?"
-            if all(self.kinds[name] == "probabilities" for name in roles.score_columns):
-                rejected = [*options, "--want-rejection", "0.1"]
-                yield _asked(question, "reject", self.path, rejected)
-            else:
-                yield Answer(question=question, missing="probabilities, or a --threshold")
-        elif roles is not None and roles.score is None:
-            yield Answer(question="Which threshold?", missing="a column of scores")
-        if roles is not None and roles.group is None:
-            groups = [name for name, kind in self.kinds.items() if kind == "groups"]
-            if groups:
-                grouped = [*options, "--group", groups[0]]
-                question = f"Do rows of one {groups[0]} belong together?"
-                yield _asked(question, "score", self.path, grouped)
+            yield self._answer(question, "reject", rejected if likely else missing)
+        groups = [name for name, kind in self.kinds.items() if kind == "groups"]
+        if roles.group is None and groups:
+            question = f"Do rows of one {groups[0]} belong together?"
+            yield self._answer(question, "score", [*options, "--group", groups[0]])
 
     def _are_probabilities(self, evaluation: Evaluation) -> bool:
         from truerisk.results import has_code
@@ -673,54 +635,51 @@ class _Look:
 
     def _of_documents(self) -> Iterator[Answer]:
         if self.path.suffix.lower() not in {".parquet", ".pq"}:
-            yield _asked("How well will documents be classified?", "estimate", self.path, [])
+            question = "How well will documents be classified?"
+            yield self._answer(question, "estimate", [])
             held = ["--holdout", "0.3", "--seed", "1"]
-            yield _asked("And on documents held out?", "estimate", self.path, held)
-        if self.values:
-            options = self._table_options()
-            if not isinstance(options, str):
-                options = [*options, "--model", "svm", *self._positive()]
-                yield _asked("One label per document?", "estimate", self.path, options)
+            yield self._answer("And on documents held out?", "estimate", held)
+        options = self._table_options() if self.values else ""
+        if not isinstance(options, str):
+            options = [*options, "--model", "svm", *self._positive()]
+            yield self._answer("One label per document?", "estimate", options)
 
 
-def _asked(question: str, command: str, path: Path, options: Sequence[str]) -> Answer:
-    return Answer(question=question, command=shlex.join(["truerisk", command, str(path), *options]))
+def _command(name: str, files: Sequence[_Look], options: Sequence[str]) -> str:
+    return shlex.join(["truerisk", name, *(str(one.path) for one in files), *options])
+
+
+def _repeated(option: str, values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]
 
 
 def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
     """Give what several files of predictions, or several logs, can be asked together."""
-    yield from _logs_together([one for one in looked if one.kind == "log"])
+    question = "Is the last of them better than the first?"
+    no_pairs = "a column of ids, or as many rows in each file"
+    logs = [one for one in looked if one.kind == "log"]
+    if len(logs) > 1:
+        shared = [  # by the first result that all of them have
+            options
+            for name, options in logs[0].logged.items()
+            if not isinstance(options, str) and all(one.logged.get(name) == options for one in logs)
+        ]
+        if len({one.rows for one in logs}) > 1 and not all(one.has_ids for one in logs):
+            yield Answer(question, missing=no_pairs)
+        elif not shared:
+            yield Answer(question, missing="a result of 0 and 1 that all logs have")
+        else:
+            yield Answer(question, command=_command("compare", logs, shared[0]))
     models = [one for one in looked if one.kind == "predictions" and not isinstance(one.tried, str)]
-    if len(models) < 2:
-        return
-    question = "Is the last of them better than the first?"
-    options = models[0].tried[1]
-    rows = {one.rows for one in models}
-    ids = {one.roles.id for one in models if one.roles is not None}
-    if any(one.tried[1] != options for one in models):
-        yield Answer(question=question, missing="files with the same columns")
-    elif ids == {None} and len(rows) > 1:
-        yield Answer(question=question, missing="a column of ids, or as many rows in each file")
-    else:
-        paths = [str(one.path) for one in models]
-        command = shlex.join(["truerisk", "compare", *paths, *options])
-        yield Answer(question=question, command=command)
-
-
-def _logs_together(logs: Sequence[_Look]) -> Iterator[Answer]:
-    """Compare logs by the first result that all of them have."""
-    if len(logs) < 2:
-        return
-    question = "Is the last of them better than the first?"
-    if len({one.rows for one in logs}) > 1 and not all(one.has_ids for one in logs):
-        yield Answer(question=question, missing="a column of ids, or as many rows in each file")
-        return
-    for name, options in logs[0].logged.items():
-        if not isinstance(options, str) and all(one.logged.get(name) == options for one in logs):
-            command = ["truerisk", "compare", *(str(one.path) for one in logs), *options]
-            yield Answer(question=question, command=shlex.join(command))
-            return
-    yield Answer(question=question, missing="a result of 0 and 1 that all logs have")
+    if len(models) > 1:
+        options = models[0].tried[1]
+        ids = {one.roles.id for one in models if one.roles is not None}
+        if any(one.tried[1] != options for one in models):
+            yield Answer(question, missing="files with the same columns")
+        elif ids == {None} and len({one.rows for one in models}) > 1:
+            yield Answer(question, missing=no_pairs)
+        else:
+            yield Answer(question, command=_command("compare", models, options))
 
 
 # What is odd: one function per rule
@@ -796,20 +755,12 @@ def _scores_that_do_not_fit(look: _Look) -> Iterator[tuple[str, str]]:
         yield f"the scores rank the wrong way round (AUC {area.value:.3f}): {why}", "reversed"
     if len(look.roles.score_columns) > 1 and not look.sums_to_one():
         yield "the score columns do not add up to 1: they are no probabilities.", "no_probabilities"
-    if look.roles.pred and isinstance(look.roles.score, str) and evaluation.pos_label is not None:
-        yield from _threshold_differs(look, evaluation.pos_label)
-
-
-def _threshold_differs(look: _Look, positive: str) -> Iterator[tuple[str, str]]:
-    """Say where no threshold of the scores makes the predictions."""
-    roles = look.roles
-    if roles is None or roles.pred is None or not isinstance(roles.score, str):
+    pred, scores, positive = look.roles.pred, look.roles.score, evaluation.pos_label
+    if not pred or not isinstance(scores, str) or positive is None:
         return
-    used = ~(look.missing[roles.score] | look.missing[roles.pred])
-    score = np.array([float(value) for value in look.values[roles.score][used].tolist()])
-    called = np.array(
-        [_as_text(value) == positive for value in look.values[roles.pred][used].tolist()]
-    )
+    used = ~(look.missing[scores] | look.missing[pred])
+    score = np.array([float(value) for value in look.values[scores][used].tolist()])
+    called = np.array([_as_text(value) == positive for value in look.values[pred][used].tolist()])
     if called.any() and not called.all() and rank(score, called).auc < 1:
         wrong = "no threshold of the scores makes the predicted labels: they are of two models, or "
         yield f"{wrong}the scores are those of the predicted class.", "scores_do_not_fit"
@@ -833,12 +784,8 @@ def _leaks(look: _Look) -> Iterator[tuple[str, str]]:
     for name, kind in look.kinds.items():
         if name == target or kind != "labels":
             continue
-        told: dict[str, str] = {}
         values = [_as_text(value) for value in look.values[name].tolist()]
-        if all(
-            told.setdefault(value, label) == label
-            for value, label in zip(values, truth, strict=True)
-        ):
+        if len(set(zip(values, truth, strict=True))) == len(set(values)):
             yield (
                 f"{name} tells {target} without error: would it be there for a new example?",
                 "leak",

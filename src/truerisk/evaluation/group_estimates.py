@@ -1,33 +1,16 @@
-"""Scores of rows in groups → estimates: every measure by the jackknife over groups."""
+"""Scores of rows in groups: every interval by the jackknife over groups, and its warnings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.evaluation.count_estimates import averaged_measure, finished
-from truerisk.evaluation.prediction_tally import Tallies
-from truerisk.evaluation.request import Request
-from truerisk.evaluation.score_estimates import (
-    ScoreEstimates,
-    document_notes,
-    loss_notes,
-    losses_of,
-    ranking_names,
-    ranking_notes,
-)
 from truerisk.intervals.choose import whole_range
 from truerisk.intervals.group_jackknife import MIN_GROUPS, Reach, group_jackknife
-from truerisk.measures.averages import AVERAGES
-from truerisk.measures.from_scores import summarise_documents
-from truerisk.measures.registry import (
-    AVERAGED_RANKINGS,
-    Measure,
-    find_measure,
-)
-from truerisk.results import Estimate, Finding, Interval
+from truerisk.measures.from_scores import DocumentPrecision
+from truerisk.measures.registry import Measure, find_measure
+from truerisk.results import Finding, Interval
 from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.scored_rows import ScoredRows
 
@@ -43,117 +26,58 @@ FEW_WHERE_SKEWED = 60  # for losses and averages of precisions
 MIN_EFFECTIVE = 8.0
 LARGEST_SHARE = 0.25
 
+Answer = tuple[Interval, tuple[Finding, ...]]
+
 
 @dataclass(frozen=True)
-class GroupEstimates:
-    """The estimates that the scores of rows in groups have to offer.  Nothing is drawn."""
+class GroupedScores:
+    """The interval of each measure of the scores of rows in groups, and what is said of it."""
 
-    tallies: Tallies
     rows: ScoredRows
-    request: Request
+    level: float
 
-    def overall(self) -> Iterator[Estimate]:
-        """Estimate what is about all scores together."""
-        if self.rows.classes == 1:
-            yield from self._of_ranking(0)
-        else:
-            yield from self._averages()
-        yield from self._of_documents()
-        yield from self._of_probabilities()
+    def of_ranking(self, name: str, value: float, _: object, at: int) -> Answer:
+        """Give the interval of a measure of one class's ranking."""
+        interval = whole_range(self.level)
+        if not np.isnan(value):
+            values = self.rows.values_of_class(name, at)
+            interval = self._interval(find_measure(name), value, values)
+        return interval, not_kept(name, self.rows.groups)
 
-    def by_class(self) -> dict[str, dict[str, Estimate]]:
-        """Estimate the measures of each class's own scores."""
-        return {} if self.rows.classes == 1 else self._each
-
-    @cached_property
-    def _each(self) -> dict[str, dict[str, Estimate]]:
-        return {
-            label: {one.measure: one for one in self._of_ranking(at)}
-            for at, label in enumerate(self.tallies.rankings)
-        }
-
-    def _of_ranking(self, at: int) -> Iterator[Estimate]:
-        ranking = list(self.tallies.rankings.values())[at]
-        for name in ranking_names(self.request):
-            measure = find_measure(name)
-            value = float(measure.value(ranking))
-            interval = whole_range(self.request.level)
-            if not np.isnan(value):
-                interval = self._interval(measure, value, self.rows.values_of_class(name, at))
-            notes = ranking_notes(name, ranking) + not_kept(name, self.rows.groups)
-            yield finished(measure, value, interval, ranking.n, notes)
-
-    def _averages(self) -> Iterator[Estimate]:
-        names = self.request.wanted_somehow(AVERAGED_RANKINGS)
-        support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
-        for name in names:
-            values = np.array([estimates[name].value for estimates in self._each.values()])
-            for average, weights in (("macro", np.ones(len(values))), ("weighted", support)):
-                taken = ~np.isnan(values) & (weights > 0)
-                text = f"over {int(taken.sum())} of {len(values)} classes"
-                note = Finding(text, code="classes_averaged")
-                value = np.nan
-                if taken.any():
-                    value = float(np.average(values[taken], weights=weights[taken]))
-                yield self._averaged(find_measure(name), average, value, (note,))
-        if self.tallies.pooled is not None:
-            for name in self.request.wanted(AVERAGED_RANKINGS, "_micro"):
-                measure = find_measure(name)
-                value = float(measure.value(self.tallies.pooled))
-                yield self._averaged(measure, "micro", value)
-
-    def _averaged(
-        self, measure: Measure, average: str, value: float, notes: tuple[Finding, ...] = ()
-    ) -> Estimate:
-        named = averaged_measure(measure, average, AVERAGES[average].title, "class")
+    def of_pooled(self, name: str, value: float, _: object) -> Answer:
+        """Give the interval of a micro average."""
         if np.isnan(value):
-            return finished(named, value, whole_range(self.request.level), self.tallies.n)
-        interval = self._interval(measure, value, self.rows.group_values(measure.name, average))
-        notes += not_kept(measure.name, self.rows.groups)
-        return finished(named, value, interval, self.tallies.n, notes)
+            return whole_range(self.level), ()
+        return self.of_average(name, "micro", value)
 
-    def _of_documents(self) -> Iterator[Estimate]:
-        if self.tallies.documents is None or self.rows.classes == 1:
-            return
-        summary = summarise_documents(self.tallies.documents)
+    def of_average(self, name: str, average: str, value: float, *_: object) -> Answer:
+        """Give the interval of an average over classes."""
+        values = self.rows.group_values(name, average)
+        return self._interval(find_measure(name), value, values), not_kept(name, self.rows.groups)
+
+    def of_documents(self, summary: DocumentPrecision) -> Interval:
+        """Give the interval of a mean over documents."""
         measure = find_measure("eleven_point_documents")
-        values = self.rows.group_values(measure.name)
-        interval = self._interval(measure, summary.value, values)
-        notes = document_notes(summary)
-        yield finished(measure, summary.value, interval, summary.documents, notes)
+        return self._interval(measure, summary.value, self.rows.group_values(measure.name))
 
-    def _of_probabilities(self) -> Iterator[Estimate]:
-        tally = self.tallies.probabilities
-        if tally is None:
-            return
-        for measure in losses_of(self.tallies):
-            value = float(measure.value(tally))
-            notes = loss_notes(measure.name, tally)
-            interval = whole_range(self.request.level, measure.measure_range)
-            if np.isfinite(value):
-                values = self.rows.group_values(measure.name)
-                interval = self._interval(measure, value, values)
-                notes += not_kept(measure.name, self.rows.groups)
-            yield finished(measure, value, interval, tally.rows, notes)
+    def of_loss(self, measure: Measure, value: float, _: object) -> Answer:
+        """Give the interval of a mean loss."""
+        if not np.isfinite(value):
+            return whole_range(self.level, measure.measure_range), ()
+        values = self.rows.group_values(measure.name)
+        return self._interval(measure, value, values), not_kept(measure.name, self.rows.groups)
 
     def _interval(self, measure: Measure, value: float, values: GroupValues) -> Interval:
         """Give the interval; the value itself may be rounded in another way."""
         interval = group_jackknife(
             values,
-            level=self.request.level,
+            level=self.level,
             measure_range=measure.measure_range,
             reach=REACH.get(measure.name, "shares"),
         )
         if np.isnan(value):
             return interval
         return replace(interval, low=min(interval.low, value), high=max(interval.high, value))
-
-
-def score_estimates(tallies: Tallies, request: Request) -> ScoreEstimates | GroupEstimates:
-    """Give what scores have to offer: of rows in groups, or of independent ones."""
-    if tallies.grouped_scores is not None:
-        return GroupEstimates(tallies, tallies.grouped_scores, request)
-    return ScoreEstimates(tallies, request)
 
 
 def not_kept(name: str, groups: int) -> tuple[Finding, ...]:

@@ -114,9 +114,7 @@ class PredictionTally:
                 f"Each of the {predictions.score.shape[1]} scores of a row must say which class it "
                 "is of; a list does not. Write one column per class: score_cat, score_dog."
             )
-        predicted = (
-            self._predicted(predictions) if predictions.predicted is None else predictions.predicted
-        )
+        predicted = self.predicted(predictions)
         if predicted is None:
             self.truth_codes.update(_distinct(predictions))
         else:
@@ -129,23 +127,28 @@ class PredictionTally:
         self._add_scores(predictions)
         return self
 
-    def _predicted(self, predictions: Predictions) -> NDArray[Any] | None:
-        """Make predictions of scores, where it is plain how."""
+    def predicted(self, predictions: Predictions) -> NDArray[Any] | None:
+        """Give the predictions; make them of scores, where there are none and it is plain how."""
+        if predictions.predicted is not None:
+            return predictions.predicted
         score, threshold = predictions.score, self.request.threshold
         if score is None or (score.ndim == 1 and threshold is None):
             return None
         if score.ndim == 1:
-            codes = np.array([self._made(THE_REST), self._made((self._positive(predictions),))])
+            codes = np.array(
+                [self.made_code(THE_REST), self.made_code((self._positive(predictions),))]
+            )
             return np.asarray(codes[(score >= threshold).astype(np.intp)])
         return made_predictions(
             score,
             self.classes or (),
-            self._made,
+            self.made_code,
             multilabel=self.multilabel,
             threshold=threshold,
         )
 
-    def _made(self, label_set: tuple[str, ...]) -> int:
+    def made_code(self, label_set: tuple[str, ...]) -> int:
+        """Give the code of a label set that scores have made."""
         return self.made.setdefault(label_set, MADE_CODES + len(self.made))
 
     def _add_scores(self, predictions: Predictions) -> None:
@@ -159,7 +162,11 @@ class PredictionTally:
             names = self.classes or ()
         truth = np.column_stack([_belongs(name, predictions) for name in names])
         for at, name in enumerate(names):
-            self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], predictions)
+            column, weight = np.ascontiguousarray(score[:, at]), predictions.weight
+            self.rankings.setdefault(name, ScoreTally()).add(column, truth[:, at], weight)
+            if self.classes is not None:
+                self.pooled = self.pooled or ScoreTally()
+                self.pooled.add(column, truth[:, at], weight)
         self._add_rows(score, truth, predictions)
         if len(names) == 1:
             self._add_probabilities(score[:, 0], truth[:, 0], predictions)
@@ -169,18 +176,6 @@ class PredictionTally:
             if not self.multilabel:
                 self._refuse_unscored(truth, predictions)
                 self._add_probabilities(score, truth.argmax(axis=1), predictions)
-
-    def _add_ranking(
-        self,
-        name: str,
-        score: NDArray[Any],
-        is_positive: Flags,
-        predictions: Predictions,
-    ) -> None:
-        self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, predictions.weight)
-        if self.classes is not None:
-            self.pooled = self.pooled or ScoreTally()
-            self.pooled.add(score, is_positive, predictions.weight)
 
     def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
         """Hold the rows one by one: in groups, at a prior, or of several classes."""
@@ -240,12 +235,7 @@ class PredictionTally:
 
         `known` are labels of the problem, whether or not they occur in these rows.
         """
-        every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
-        if THE_REST in self.made:
-            every = self._two_sided(every)
-        reject = self.request.reject
-        if reject is not None and not self.multilabel:
-            every = {code: () if one == (reject,) else one for code, one in every.items()}
+        every = self.label_sets(members)
         if not known:  # else these are some of the rows that were checked together
             self._check_spelling(every)
         codes = self.truth_codes if self.cells is None else self.cells.codes()
@@ -287,6 +277,16 @@ class PredictionTally:
             documents=self.documents,
             probabilities=self.probabilities,
         )
+
+    def label_sets(self, members: Members) -> dict[int, tuple[str, ...]]:
+        """Give the label set of every code, made ones included; that of a rejection is empty."""
+        every = dict(enumerate(members)) | {code: one for one, code in self.made.items()}
+        if THE_REST in self.made:
+            every = self._two_sided(every)
+        reject = self.request.reject
+        if reject is None or self.multilabel:
+            return every
+        return {code: () if one == (reject,) else one for code, one in every.items()}
 
     def _check_spelling(self, every: dict[int, tuple[str, ...]]) -> None:
         """Refuse predictions that were given in other labels than the truth."""
@@ -384,7 +384,7 @@ def merge_recoded(
     """
     codes = dict(enumerate(labels))
     for label_set, code in part.made.items():
-        codes[code] = whole.made.setdefault(label_set, _next_made(whole))
+        codes[code] = whole.made_code(label_set)
     new_group = np.asarray(groups, dtype=np.int64)
     recoded = replace(
         part,
@@ -397,10 +397,6 @@ def merge_recoded(
         ],
     )
     return whole.merge(recoded)
-
-
-def _next_made(tally: PredictionTally) -> int:
-    return MADE_CODES + len(tally.made)
 
 
 def _recoded_cells(cells: CellTally, codes: dict[int, int], groups: Sequence[int]) -> CellTally:

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Indices
-from truerisk.evaluation.group_estimates import GroupEstimates, score_estimates
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import ScoreEstimates
@@ -117,8 +116,8 @@ class RefitScores:
         }
 
     @cached_property
-    def _of_sheets(self) -> list[ScoreEstimates | GroupEstimates]:
-        return [score_estimates(tallies, self.request) for tallies in self.tallies]
+    def _of_sheets(self) -> list[ScoreEstimates]:
+        return [ScoreEstimates(tallies, self.request) for tallies in self.tallies]
 
     @property
     def _all_labels(self) -> tuple[str, ...]:

@@ -5,9 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
+from truerisk.checks import (
+    check_choice,
+    check_level,
+    check_number,
+    check_whole_number,
+    shown,
+    stated_seed,
+)
 from truerisk.errors import InputError
 from truerisk.measures.registry import (
     AVERAGE_NAMES,
@@ -18,7 +23,6 @@ from truerisk.measures.registry import (
 from truerisk.tallies.cells import MAX_CLASSES
 
 AVERAGE_ENDINGS = tuple(f"_{name}" for name in AVERAGE_NAMES)
-LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +95,8 @@ class Request:
             base_measure(name)
         if self.prior is not None:
             self._check_settings_of_prior()
-        seed = self.random_state
-        if seed is None:
-            seed = int(np.random.default_rng().integers(LARGEST_SEED))
-        check_whole_number(seed, "random_state")
         pos_label = None if self.pos_label is None else str(self.pos_label)
-        return replace(self, random_state=seed, pos_label=pos_label)
+        return replace(self, random_state=stated_seed(self.random_state), pos_label=pos_label)
 
 
 def _checked_prior(prior: Any) -> dict[str, float]:

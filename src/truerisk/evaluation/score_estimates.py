@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.evaluation.count_estimates import averaged_measure, finished
+from truerisk.evaluation.group_estimates import Answer, GroupedScores
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.choose import (
@@ -37,7 +38,7 @@ from truerisk.measures.registry import (
     find_measure,
     measures_that_need,
 )
-from truerisk.results import Estimate, Finding
+from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.ranking_influences import pair_areas
@@ -52,10 +53,18 @@ class ScoreEstimates:
     tallies: Tallies
     request: Request
 
+    @cached_property
+    def intervals(self) -> "IndependentScores | GroupedScores":
+        """What gives each measure its interval: independent rows, or rows in groups."""
+        rows = self.tallies.grouped_scores
+        if rows is None:
+            return IndependentScores(self.tallies, self.request)
+        return GroupedScores(rows, self.request.level)
+
     def overall(self) -> Iterator[Estimate]:
         """Estimate what is about all scores together."""
         if len(self.tallies.rankings) == 1:
-            yield from self._of_ranking(next(iter(self.tallies.rankings)))
+            yield from self._of_ranking(0, *self.tallies.rankings.values())
         elif self.tallies.rankings:
             yield from self._averages()
         yield from self._of_pairs()
@@ -64,59 +73,40 @@ class ScoreEstimates:
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of each class's own scores."""
-        if len(self.tallies.rankings) == 1:
-            return {}
-        return self._each
+        return {} if len(self.tallies.rankings) == 1 else self._each
 
     @cached_property
     def _each(self) -> dict[str, dict[str, Estimate]]:
         return {
-            label: {one.measure: one for one in self._of_ranking(label)}
-            for label in self.tallies.rankings
+            label: {one.measure: one for one in self._of_ranking(at, ranking)}
+            for at, (label, ranking) in enumerate(self.tallies.rankings.items())
         }
 
-    def _of_ranking(self, label: str) -> Iterator[Estimate]:
-        ranking = self.tallies.rankings[label]
-        level = self.request.level
+    def _of_ranking(self, at: int, ranking: Ranking) -> Iterator[Estimate]:
         for name in ranking_names(self.request):
             measure = find_measure(name)
             value = float(measure.value(ranking))
-            notes = ranking_notes(name, ranking)
-            if name == "roc_auc":
-                interval = auc_interval(ranking, level=level)
-            elif name == "best_f1" and self.request.prior is not None:
-                interval = best_f1_at_prior(value, ranking, level=level)
-            else:
-                interval = ranking_interval(name, value, ranking, level=level)
-                notes += shortfalls(name, ranking)
-            yield finished(measure, value, interval, ranking.n, notes)
+            interval, notes = self.intervals.of_ranking(name, value, ranking, at)
+            yield finished(
+                measure, value, interval, ranking.n, ranking_notes(name, ranking) + notes
+            )
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
         for name in self.request.wanted_somehow(AVERAGED_RANKINGS):
-            measure = find_measure(name)
             each = [estimates[name] for estimates in self._each.values()]
-            yield self._averaged(measure, "macro", each, np.ones(len(each)))
-            yield self._averaged(measure, "weighted", each, support)
-        if self.tallies.pooled is not None:
-            yield from self._pooled(self.tallies.pooled)
-
-    def _pooled(self, ranking: Ranking) -> Iterator[Estimate]:
-        """Rank all (example, class) pairs together: the micro average."""
+            for average, weights in (("macro", np.ones(len(each))), ("weighted", support)):
+                yield self._averaged(find_measure(name), average, each, weights)
+        pooled = self.tallies.pooled
+        if pooled is None:
+            return
+        # All (example, class) pairs ranked together: the micro average.
         for name in self.request.wanted(AVERAGED_RANKINGS, "_micro"):
             measure = find_measure(name)
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
-            value = float(measure.value(ranking))
-            interval = pooled_interval(value, ranking, self.tallies.n, level=self.request.level)
-            yield finished(named, value, interval, self.tallies.n, pooled_shortfalls(name, ranking))
-
-    @cached_property
-    def _correlations(self) -> dict[str, Array]:
-        joint = self.tallies.joint_scores
-        names = self.request.wanted_somehow(AVERAGED_RANKINGS)
-        if joint is None or not names:
-            return {}
-        return joint.correlations(names)
+            value = float(measure.value(pooled))
+            interval, notes = self.intervals.of_pooled(name, value, pooled)
+            yield finished(named, value, interval, self.tallies.n, notes)
 
     def _averaged(
         self, measure: Measure, average: str, each: list[Estimate], weights: Array
@@ -126,24 +116,11 @@ class ScoreEstimates:
         named = averaged_measure(measure, average, AVERAGES[average].title, "class")
         if not taken.any():
             return finished(named, np.nan, whole_range(self.request.level), self.tallies.n)
-        shares = weights[taken] / weights[taken].sum()
-        correlation = self._correlations.get(measure.name)
-        bias = 0.0
-        if measure.name == "average_precision":
-            rankings = compress(self.tallies.rankings.values(), taken)
-            bias = float(shares @ [precision_bias(ranking) for ranking in rankings])
-        interval = average_interval(
-            values[taken],
-            [one.interval for one, used in zip(each, taken, strict=True) if used and one.interval],
-            shares,
-            None if correlation is None else correlation[taken][:, taken],
-            level=self.request.level,
-            bias=bias,
-        )
+        shares = np.where(taken, weights, 0.0) / weights[taken].sum()
+        value = float(shares[taken] @ values[taken])
+        interval, notes = self.intervals.of_average(measure.name, average, value, each, shares)
         note = Finding(f"over {int(taken.sum())} of {len(each)} classes", code="classes_averaged")
-        value = float(shares @ values[taken])
-        notes = (note, *bias_shortfalls(bias, value - interval.low))
-        return finished(named, value, interval, self.tallies.n, notes)
+        return finished(named, value, interval, self.tallies.n, (note, *notes))
 
     def _of_pairs(self) -> Iterator[Estimate]:
         """Estimate the mean area over pairs of classes, if it is named and the rows are held."""
@@ -158,9 +135,7 @@ class ScoreEstimates:
         if self.tallies.documents is None or len(self.tallies.rankings) < 2:
             return
         summary = summarise_documents(self.tallies.documents)
-        interval = mean_interval(
-            summary.value, summary.standard_error, summary.documents, level=self.request.level
-        )
+        interval = self.intervals.of_documents(summary)
         measure = find_measure("eleven_point_documents")
         notes = document_notes(summary)
         yield finished(measure, summary.value, interval, summary.documents, notes)
@@ -171,13 +146,66 @@ class ScoreEstimates:
             return
         for measure in losses_of(self.tallies):
             value = float(measure.value(tally))
-            interval = loss_interval(
-                tally.moments(measure.name),
-                level=self.request.level,
-                measure_range=measure.measure_range,
-            )
-            notes = loss_notes(measure.name, tally)
+            interval, notes = self.intervals.of_loss(measure, value, tally)
+            notes = loss_notes(measure.name, tally) + notes
             yield finished(measure, value, interval, tally.rows, notes)
+
+
+@dataclass(frozen=True)
+class IndependentScores:
+    """The interval of each measure of the scores of independent rows, and what is said of it."""
+
+    tallies: Tallies
+    request: Request
+
+    def of_ranking(self, name: str, value: float, ranking: Ranking, _: int) -> Answer:
+        """Give the interval of a measure of one class's ranking."""
+        level = self.request.level
+        if name == "roc_auc":
+            return auc_interval(ranking, level=level), ()
+        if name == "best_f1" and self.request.prior is not None:
+            return best_f1_at_prior(value, ranking, level=level), ()
+        return ranking_interval(name, value, ranking, level=level), shortfalls(name, ranking)
+
+    def of_pooled(self, name: str, value: float, ranking: Ranking) -> Answer:
+        """Give the interval of a micro average."""
+        interval = pooled_interval(value, ranking, self.tallies.n, level=self.request.level)
+        return interval, pooled_shortfalls(name, ranking)
+
+    def of_average(
+        self, name: str, _: str, value: float, each: list[Estimate], shares: Array
+    ) -> Answer:
+        """Give the interval of a mean over classes, each of which has its own."""
+        taken = shares > 0
+        correlation, bias = self._correlations.get(name), 0.0
+        if name == "average_precision":
+            rankings = compress(self.tallies.rankings.values(), taken)
+            bias = float(shares[taken] @ [precision_bias(ranking) for ranking in rankings])
+        interval = average_interval(
+            np.array([one.value for one in each])[taken],
+            [one.interval for one, used in zip(each, taken, strict=True) if used and one.interval],
+            shares[taken],
+            None if correlation is None else correlation[taken][:, taken],
+            level=self.request.level,
+            bias=bias,
+        )
+        return interval, bias_shortfalls(bias, value - interval.low)
+
+    @cached_property
+    def _correlations(self) -> dict[str, Array]:
+        joint = self.tallies.joint_scores
+        names = self.request.wanted_somehow(AVERAGED_RANKINGS)
+        return {} if joint is None or not names else joint.correlations(names)
+
+    def of_documents(self, summary: DocumentPrecision) -> Interval:
+        """Give the interval of a mean over documents."""
+        error, level = summary.standard_error, self.request.level
+        return mean_interval(summary.value, error, summary.documents, level=level)
+
+    def of_loss(self, measure: Measure, _: float, tally: ProbabilityTally) -> Answer:
+        """Give the interval of a mean loss."""
+        moments, ends = tally.moments(measure.name), measure.measure_range
+        return loss_interval(moments, level=self.request.level, measure_range=ends), ()
 
 
 def ranking_names(request: Request) -> list[str]:

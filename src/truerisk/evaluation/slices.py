@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,8 +18,8 @@ from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
-from truerisk.inputs.arrays import Members
-from truerisk.inputs.predictions import Predictions, made_predictions
+from truerisk.inputs.predictions import Predictions
+from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
 from truerisk.intervals.measured_coverage import (
     DIFFERENCE,
@@ -30,7 +29,6 @@ from truerisk.intervals.measured_coverage import (
     coverage_of,
 )
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
-from truerisk.intervals.student import student_cdf, student_quantile
 from truerisk.intervals.two_samples import fisher_mid_p, mover_difference, mover_p_value
 from truerisk.measures.averages import counts_of_label, value_of_counts
 from truerisk.measures.costs import CostMatrix
@@ -42,7 +40,14 @@ from truerisk.measures.registry import (
     spoken_title,
 )
 from truerisk.results import Estimate, Evaluation, Finding, Frozen, Interval, Row
-from truerisk.tallies.cells import Cells, ClassCounts, LabelSets, Proportion
+from truerisk.tallies.cells import (
+    Cells,
+    CellTally,
+    ClassCounts,
+    LabelSets,
+    Proportion,
+    cell_codes,
+)
 from truerisk.tallies.group_values import area_values, effective_groups, sums_of_groups
 from truerisk.tallies.question_values import QuestionValues
 
@@ -98,9 +103,6 @@ class Slice(Frozen, Mapping[str, Estimate]):
     columns: tuple[str, ...]
     evaluation: Evaluation
     tests: Mapping[str, SliceTest] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tests", MappingProxyType(dict(self.tests)))
 
     @property
     def n(self) -> int:
@@ -231,9 +233,13 @@ class _Tester:
         """Estimate every measure, or some, of a part of the examples."""
         request = self.own if measures is None else replace(self.own, measures=measures)
         part = self.predictions.taken(np.flatnonzero(inside))
-        tally = PredictionTally.of_classes(request, part.classes, multilabel=part.multilabel)
-        tallies = tally.add(part).finish(part.members, self.whole.labels)
+        tallies = self._tally(request, part).finish(part.members, self.whole.labels)
         return assemble(tallies, request)
+
+    @staticmethod
+    def _tally(request: Request, part: Predictions) -> PredictionTally:
+        tally = PredictionTally.of_classes(request, part.classes, multilabel=part.multilabel)
+        return tally.add(part)
 
     def tests(self, inside: Flags, own: Evaluation) -> dict[str, SliceTest]:
         """Test a slice, of which this is the evaluation, against the rest by each measure."""
@@ -276,23 +282,12 @@ class _Tester:
             values = self.group_values(name, sides)
             if values is not None:
                 return _by_groups(rest, apart, *values, level=level)
-        ends = (math.nan, math.nan)
-        p_value = math.nan
-        method = MOVER
-        if slice_.is_defined and rest.is_defined:
-            a, b = slice_.interval, rest.interval
-            if a is not None and b is not None:
-                ends = mover_difference(slice_.value, a, rest.value, b)
-                sizes = tuple(
-                    self._size(name, one, side)
-                    for one, side in zip((slice_, rest), sides.flags, strict=True)
-                )
-                p_value = mover_p_value(slice_.value, a, rest.value, b, (sizes[0], sizes[1]))
-        shares = [_share_of(one, name) for one in both]
-        if shares[0] is not None and shares[1] is not None:
-            method = FISHER
-            p_value = fisher_mid_p(*shares[0], *shares[1])
-        return _outcome(rest, apart, ends, p_value, method=method, level=level)
+        first, second = (
+            self._size(name, one, side)
+            for one, side in zip((slice_, rest), sides.flags, strict=True)
+        )
+        shares = [share for one in both if (share := _share_of(one, name)) is not None]
+        return _of_two(slice_, rest, (first, second), shares, level=level)
 
     def _size(self, name: str, estimate: Estimate, side: Flags) -> float:
         """Give the examples that a spread is known by: those of the rarest class of a ranking."""
@@ -371,54 +366,27 @@ class _Tester:
     @cached_property
     def _counted(self) -> tuple[Indices, Any, Flags] | None:
         """Give the cell of each row, what takes cells to features, and which rows are called."""
-        called = self._called
-        if called is None:
+        tally = self._tally(self.own, self.predictions)
+        predicted, multilabel = tally.predicted(self.predictions), self.predictions.multilabel
+        if predicted is None:
             return None
-        truth, predicted, members = called
-        size = len(members)
-        cells, codes = np.unique(truth.astype(np.int64) * size + predicted, return_inverse=True)
-        reject, multilabel = self.request.reject, self.predictions.multilabel
-        labels = self.whole.labels
+        pairs = cell_codes(self.predictions.truth, predicted)
+        distinct, codes = np.unique(pairs, return_inverse=True)
+        labels, members = self.whole.labels, tally.label_sets(self.predictions.members)
         place = {label: at for at, label in enumerate(labels)}
         inside = {
-            code: tuple(label for label in members[code] if label in place)
-            for code in np.unique([cells // size, cells % size]).tolist()
+            code: tuple(label for label in one if label in place) for code, one in members.items()
         }
-        true, said = (LabelSets.of_sets(one, inside, place) for one in np.divmod(cells, size))
-        rejected = np.zeros(len(cells), bool)
-        if reject is not None and not multilabel:
-            rejected = np.array([members[code] == (reject,) for code in (cells % size).tolist()])
+        sides = CellTally(pairs=distinct).sides
+        true, said = (LabelSets.of_sets(one, inside, place) for one in sides)
         totals = np.bincount(codes)
         every = Cells(labels, true, said, totals, totals, multilabel=multilabel)
         costs = None
         if self.request.costs is not None:
             matrix = CostMatrix.of(self.request.costs, labels, self.whole.pos_label)
             costs = matrix.of_cells(every)
-        return codes.ravel(), every.design(costs), ~rejected[codes.ravel()]
-
-    @cached_property
-    def _called(self) -> tuple[NDArray[Any], NDArray[Any], Members] | None:
-        """Give truth and prediction as codes, the prediction made of scores where it must be."""
-        predictions, threshold = self.predictions, self.request.threshold
-        if predictions.predicted is not None:
-            return predictions.truth, predictions.predicted, predictions.members
-        score = predictions.score
-        if score is None or (score.ndim == 1 and threshold is None):
-            return None
-        if score.ndim == 1:
-            positive = self.whole.pos_label
-            others = [label for label in self.whole.labels if label != positive]
-            members: Members = [(others[0],), (str(positive),)]
-            return self._belongs.astype(np.intp), (score >= threshold).astype(np.intp), members
-        book = {one: code for code, one in enumerate(predictions.members)}
-        predicted = made_predictions(
-            score,
-            predictions.classes or (),
-            lambda one: book.setdefault(one, len(book)),
-            multilabel=predictions.multilabel,
-            threshold=threshold,
-        )
-        return None if predicted is None else (predictions.truth, predicted, tuple(book))
+        answered = np.array([multilabel or bool(members[code]) for code in sides[1].tolist()])
+        return codes.ravel(), every.design(costs), answered[codes.ravel()]
 
     def by_group(self, side: Flags) -> Array | None:
         """Add up the features of each group's rows on one side; None where they are too many."""
@@ -490,21 +458,9 @@ class _ValueTester:
             without, units = self._without_groups(inside)
             test = _by_groups(second, apart, without, units, level=level, reach=held.width)
             return {name: test}
-        a, b = first.interval, second.interval
-        if a is None or b is None:
-            return {}
-        ends = mover_difference(first.value, a, second.value, b)
-        method, p_value = (
-            MOVER,
-            mover_p_value(first.value, a, second.value, b, (sides[0].n, sides[1].n)),
-        )
-        if held.is_binary:
-            shares = [(int(one.values.sum()), one.n) for one in sides]
-            method, p_value = FISHER, fisher_mid_p(*shares[0], *shares[1])
-        outcome = _outcome(
-            second, apart, ends, p_value, method=method, level=level, reach=held.width
-        )
-        return {name: outcome}
+        shares = [(int(one.values.sum()), one.n) for one in sides] if held.is_binary else []
+        sizes = (sides[0].n, sides[1].n)
+        return {name: _of_two(first, second, sizes, shares, level=level, reach=held.width)}
 
     def _without_groups(self, inside: Flags) -> tuple[Array, float]:
         """Give the difference without each group, and how many equal groups it is known by."""
@@ -531,6 +487,27 @@ class _Sides:
     @cached_property
     def tables(self) -> list[Array | None]:
         return [self.tester.by_group(side) for side in self.flags]
+
+
+def _of_two(
+    slice_: Estimate,
+    rest: Estimate,
+    sizes: tuple[float, float],
+    shares: Sequence[tuple[int, int]],
+    *,
+    level: float,
+    reach: float | None = None,
+) -> SliceTest:
+    """Test by the intervals of two independent sides; shares, k of n in both, by Fisher's test."""
+    ends, p_value, method = (math.nan, math.nan), math.nan, MOVER
+    a, b = slice_.interval, rest.interval
+    if slice_.is_defined and rest.is_defined and a is not None and b is not None:
+        ends = mover_difference(slice_.value, a, rest.value, b)
+        p_value = mover_p_value(slice_.value, a, rest.value, b, sizes)
+    if len(shares) == 2:
+        method, p_value = FISHER, fisher_mid_p(*shares[0], *shares[1])
+    apart = slice_.value - rest.value
+    return _outcome(rest, apart, ends, p_value, method=method, level=level, reach=reach)
 
 
 def _by_groups(

@@ -12,7 +12,8 @@ delta               any smooth measure of cell totals: gradient, standard error,
 cell_sample         how cell totals vary: weights, groups, votes of refits, smoothing
 class_averages      averages over classes and of label sets: macro, weighted, micro
 rankings            average precision, 11-point, best F1, breakeven point, greatest distance
-mean_losses         log loss and Brier score; the gamma interval under it: gamma
+mean_losses         log loss and Brier score, and the gamma interval under both
+distributions       normal, Student's, gamma: quantiles without SciPy
 score_share         Wilson's interval with Student's quantile
 replicates          percentile, basic and BCa intervals; resampling by cells, by groups
 perturbed           how far refits under random weights moved an error

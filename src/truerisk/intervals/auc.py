@@ -2,21 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number
+from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson
-from truerisk.intervals.delta import delta_interval, normal_interval
-from truerisk.intervals.student import student_cdf, student_quantile
+from truerisk.intervals.delta import delta_interval
+from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.placements import share_below
-
-Scale = Literal["logit", "identity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +87,8 @@ def delong_interval(
     n_negative: int,
     *,
     level: float = 0.95,
-    scale: Scale = "logit",
 ) -> Interval:
-    """Give the interval for an area from its variance: logit(A) ± z√V/(A(1 − A)), or A ± z√V.
+    """Give the interval for an area from its variance: logit(A) ± z√V/(A(1 − A)).
 
     Where that fails (V is 0, A is 0 or 1), min(P, N) disjoint pairs are independent trials won with
     probability A: the exact binomial interval of A·min(P, N) of min(P, N), "paired_binomial".
@@ -100,13 +96,9 @@ def delong_interval(
     area = check_number(auc, "auc", low=0.0, high=1.0)
     positives = check_whole_number(n_positive, "n_positive", low=1)
     negatives = check_whole_number(n_negative, "n_negative", low=1)
-    check_choice(scale, ("logit", "identity"), "scale")
     check_level(level)
     if 0 < area < 1 and variance > 0:  # NaN is not
-        error = math.sqrt(variance)
-        if scale == "identity":
-            return normal_interval(area, error, level=level, method="delong")
-        interval = delta_interval(area, error, level=level, method="delong_logit")
+        interval = delta_interval(area, math.sqrt(variance), level=level, method="delong_logit")
         if interval is not None:
             return interval
     pairs = min(positives, negatives)

@@ -33,7 +33,7 @@ from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_level, check_whole_number
 from truerisk.intervals.beta_quantile import beta_log_odds
 from truerisk.intervals.binomial import clopper_pearson
-from truerisk.intervals.normal import logistic
+from truerisk.intervals.distributions import logistic
 
 EXACT_UP_TO = 100
 MIN_LEVEL = 0.2  # a lower level is answered with the band of this one

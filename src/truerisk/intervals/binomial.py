@@ -29,7 +29,7 @@ from truerisk.intervals.beta_quantile import (
     score_start,
     solve_in_log_odds,
 )
-from truerisk.intervals.normal import logistic, normal_quantile
+from truerisk.intervals.distributions import logistic, normal_quantile
 from truerisk.results import Interval
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]

@@ -7,6 +7,7 @@ import numpy as np
 
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level
+from truerisk.intervals.bounds import bernstein_reach
 from truerisk.results import Interval
 
 STREAM = 0x6D65616E  # "mean": the named stream of the order in which bets are made
@@ -104,22 +105,13 @@ def _betting_end(shares: Array, level: float) -> float:
 
 
 def empirical_bernstein(shares: Array, level: float) -> Ends:
-    r"""Give the interval of Maurer and Pontil, with s the standard deviation of the values.
-
-    .. math:: \bar x \pm \Bigl(s \sqrt{\frac{2 \ln(4/\alpha)}{n}}
-              + \frac{7 \ln(4/\alpha)}{3 (n - 1)}\Bigr)
-
-    References
-    ----------
-    .. [1] A. Maurer and M. Pontil, "Empirical Bernstein bounds and sample variance penalization",
-       COLT 2009, Theorem 4.
-    """
+    """Give the interval of Maurer and Pontil, within the reach of `bounds.bernstein_reach`."""
     n = len(shares)
     if n < 2:
         return 0.0, 1.0
-    mean, limit = math.fsum(shares) / n, math.log(4 / (1 - level))
+    mean = math.fsum(shares) / n
     variance = math.fsum((shares - mean) ** 2) / (n - 1)
-    reach = math.sqrt(2 * variance * limit / n) + 7 * limit / (3 * (n - 1))
+    reach = bernstein_reach(variance, n, level)
     return mean - reach, mean + reach
 
 

@@ -144,15 +144,21 @@ def _divergence(q: float, p: float) -> float:
 def empirical_bernstein(mean: float, variance: float, n: int, *, level: float = 0.95) -> Interval:
     """Interval for the mean of losses in [0, 1] that profits from a small sample variance V.
 
-    |X̄ − μ| ≤ √(2V ln(4/δ)/n) + 7 ln(4/δ)/(3(n − 1)).  Covers at least `level` if they are
-    independent.
-    Source: A. Maurer and M. Pontil, COLT 2009, theorem 4, on either side with half of δ.
+    Covers at least `level` if they are independent.
     """
     value, size = _mean_and_size(mean, n, least=2)
-    spread_of_losses = check_number(variance, "variance", low=0.0, high=0.5)
-    log_term = math.log(4 / (1 - check_level(level)))
-    spread = math.sqrt(2 * spread_of_losses * log_term / size) + 7 * log_term / (3 * (size - 1))
+    check_number(variance, "variance", low=0.0, high=0.5)
+    spread = bernstein_reach(variance, size, check_level(level))
     return _within(value - spread, value + spread, level, "empirical_bernstein")
+
+
+def bernstein_reach(variance: float, n: int, level: float) -> float:
+    """Give √(2V ln(4/δ)/n) + 7 ln(4/δ)/(3(n − 1)), which |X̄ − μ| exceeds with probability δ.
+
+    Source: A. Maurer and M. Pontil, COLT 2009, theorem 4, on either side with half of δ.
+    """
+    log_term = math.log(4 / (1 - level))
+    return math.sqrt(2 * variance * log_term / n) + 7 * log_term / (3 * (n - 1))
 
 
 def vc_bound(

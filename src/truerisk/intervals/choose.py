@@ -524,15 +524,20 @@ def refit_measure(question: Question) -> Interval:
     """
     if not np.isfinite(question.value) or not np.isfinite(question.measure_range).all():
         return cell_interval(question)
-    sample, smooth = question.sample, question.sample.smoothed()
+    return _by_components(question, question.sample.smoothed())
+
+
+def _by_components(question: Question, varying: CellSample, few: float = 1.0) -> Interval:
+    """Give the interval of a measure of counts by the components of the variance of some cells."""
+    sample = question.sample
     interval = RefitQuestion(
         value=question.value,
-        parts=smooth.components(smooth.gradient(question.function)),
+        parts=varying.components(varying.gradient(question.function)),
         rule=OTHER,
         counted=float(sample.totals.sum()) / sample.unit,
         level=question.level,
         measure_range=question.measure_range,
-        few=sample.widening(question.level) ** 2,
+        few=few * sample.widening(question.level) ** 2,
     ).interval()
     return replace(interval, method=_of_groups(sample, interval.method))
 
@@ -545,19 +550,9 @@ def refit_correlation(
     With few positives it is joined with the roots of the products of the ends of precision and
     recall (`hull`), which the correlation comes near to where positives are rare.
     """
-    sample = question.sample
     if not np.isfinite(question.value):
         return whole_range(question.level, question.measure_range)
-    interval = RefitQuestion(
-        value=question.value,
-        parts=sample.components(sample.gradient(question.function)),
-        rule=OTHER,
-        counted=float(sample.totals.sum()) / sample.unit,
-        level=question.level,
-        measure_range=question.measure_range,
-        few=few_of(rarest) * sample.widening(question.level) ** 2,
-    ).interval()
-    interval = replace(interval, method=_of_groups(sample, interval.method))
+    interval = _by_components(question, question.sample, few_of(rarest))
     if hull is None or rarest >= FEW_OF_A_CLASS:
         return interval
     precision, recall = hull()

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import at_least
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 
 SHIFT = 0.5  # standard errors that a choice may add to either side of an interval
 LARGEST_SIZE = 10**9  # examples; a plan for more is no plan

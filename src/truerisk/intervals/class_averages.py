@@ -22,7 +22,7 @@ import numpy as np
 
 from truerisk.aliases import Array, Ends, Flags
 from truerisk.intervals.delta import student_factor
-from truerisk.intervals.gamma import gamma_ends
+from truerisk.intervals.mean_losses import gamma_ends
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.cells import NO_LABEL, Cells

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import exact_lower, exact_upper
-from truerisk.intervals.normal import normal_cdf, normal_quantile
+from truerisk.intervals.distributions import normal_cdf, normal_quantile
 from truerisk.results import Interval
 
 METHOD = "class_binomials"

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +18,8 @@ from truerisk.checks import (
     shown,
 )
 from truerisk.errors import InputError
-from truerisk.intervals.delta import delta_interval, normal_interval
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.delta import delta_interval
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.results import Interval
 
 NO_VARIANCE = 1e-24  # losses that are equal differ from their mean by its rounding only
@@ -56,7 +55,6 @@ def cross_validation_clt(
     *,
     level: float = 0.95,
     variance: str = "all_pairs",
-    scale: Literal["logit", "identity"] = "logit",
 ) -> Interval | None:
     """Give an interval from the losses of one cross-validation: l̄ ± zσ̂/√n, on the logit scale.
 
@@ -66,7 +64,6 @@ def cross_validation_clt(
     Source: P. Bayle, A. Bayle, L. Janson and L. Mackey, NeurIPS 33, 16339-16350, 2020.
     """
     check_choice(variance, VARIANCES, "variance")
-    check_choice(scale, ("logit", "identity"), "scale")
     check_level(level)
     column, numbers = check_losses_of_folds(losses, folds)
     mean = float(column.mean())
@@ -74,10 +71,7 @@ def cross_validation_clt(
     if squared < NO_VARIANCE:
         return None
     error = math.sqrt(squared / column.size)
-    method = f"cross_validation_clt_{variance}"
-    if scale == "logit":
-        return delta_interval(mean, error, level=level, method=method)
-    return normal_interval(mean, error, level=level, method=method)
+    return delta_interval(mean, error, level=level, method=f"cross_validation_clt_{variance}")
 
 
 def check_losses_of_folds(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, Indices]:

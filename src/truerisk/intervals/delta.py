@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number
 from truerisk.errors import InputError
-from truerisk.intervals.normal import logistic, normal_quantile
-from truerisk.intervals.student import student_quantile
+from truerisk.intervals.distributions import logistic, normal_quantile, student_quantile
 from truerisk.intervals.tracing import traced_gradient
 from truerisk.results import Interval
 

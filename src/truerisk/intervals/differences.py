@@ -12,7 +12,7 @@ from truerisk.aliases import Array, Bounds
 from truerisk.checks import check_choice, check_counts, check_level
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import wilson
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.results import Interval
 
 DifferenceMethod = Callable[[Array, Array, Array, Array, float], Bounds]

@@ -20,7 +20,7 @@ import numpy as np
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import fractional_interval
-from truerisk.intervals.student import student_quantile
+from truerisk.intervals.distributions import student_quantile
 from truerisk.results import Interval
 from truerisk.tallies.group_values import GroupValues
 

@@ -1,16 +1,50 @@
-"""Log loss and Brier score: means of numbers of which the largest may not have been seen."""
+"""Means of losses, not negative and skewed, of which the largest may not have been seen."""
 
 import math
 
 from truerisk.aliases import Ends
 from truerisk.intervals.bounds import chernoff_kl
 from truerisk.intervals.delta import student_factor
-from truerisk.intervals.gamma import gamma_ends
+from truerisk.intervals.distributions import gamma_quantile
 from truerisk.results import Interval
 from truerisk.tallies.losses import LossMoments
 
 PART_IMPLIED = 1 / 4  # of the variance that the probabilities expect: the sample's is no less
 ROUNDING = 1e-7  # of the mean: a standard error up to here is the root of a rounded difference
+
+
+def gamma_ends(mean: float, variance: float, event: float, *, level: float) -> Ends:
+    r"""Give the ends of Fay and Feuer's gamma interval, with half a further event.
+
+    .. math:: [\,G(m, V, t),\; G(m + w/2,\, V + w^2/2,\, 1 - t)\,], \qquad t = (1 - level)/2
+
+    where G(m, V, t) is the quantile of the gamma distribution with mean m and variance V, and the
+    `event` w is what the next large number would add to the mean.  Published with a whole event,
+    which covers at least as promised for weighted sums of Poisson counts; with half of one it
+    covers about as promised.
+
+    References
+    ----------
+    .. [1] M. P. Fay and E. J. Feuer, "Confidence intervals for directly standardized rates: a
+       method based on the gamma distribution", Statistics in Medicine 16, 791-801, 1997.
+
+    Examples
+    --------
+    >>> low, high = gamma_ends(4.0, 4.0, 1.0, level=0.95)  # of a Poisson count of 4
+    >>> round(low, 3), round(high, 3)
+    (1.09, 9.511)
+    """
+    tail = (1 - level) / 2
+    low = _quantile(mean, variance, tail)
+    high = _quantile(mean + event / 2, variance + event**2 / 2, 1 - tail)
+    return min(low, mean), max(high, mean)
+
+
+def _quantile(mean: float, variance: float, probability: float) -> float:
+    if not (mean > 0 and variance > 0):
+        return mean
+    scale = variance / mean
+    return scale * gamma_quantile(mean / scale, probability)
 
 
 def loss_interval(moments: LossMoments, *, level: float, measure_range: Ends) -> Interval:

@@ -1,5 +1,7 @@
 """Many tests at once: p-values adjusted to keep a false finding among all of them rare."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -7,12 +9,14 @@ from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
 
+PValues = ArrayLike | Sequence[float | None]
 
-def holm(p_values: ArrayLike) -> Array:
+
+def holm(p_values: PValues) -> Array:
     """Adjust p-values by Holm's step-down rule: p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1) p₍ⱼ₎).
 
     Findings up to t are all true with probability 1 − t at least, however the tests depend on each
-    other.  NaN stays NaN and is not counted.
+    other.  NaN and None, no test, are NaN and not counted.
     Source: S. Holm, Scandinavian Journal of Statistics 6(2), 65-70, 1979.
     """
     raw = _checked(p_values)
@@ -47,11 +51,11 @@ def hochberg(p_values: ArrayLike) -> Array:
     return adjusted
 
 
-def benjamini_hochberg(p_values: ArrayLike) -> Array:
+def benjamini_hochberg(p_values: PValues) -> Array:
     """Adjust p-values by Benjamini and Hochberg's step-up rule: p̃₍ᵢ₎ = min over j ≥ i of m·p₍ⱼ₎/j.
 
     Of the findings up to t, a share t at most is false on average, for independent and positively
-    dependent tests.  NaN stays NaN and is not counted.
+    dependent tests.  NaN and None, no test, are NaN and not counted.
     Source: Y. Benjamini and Y. Hochberg, J. Royal Statistical Society B 57(1), 289-300, 1995.
     """
     raw = _checked(p_values)
@@ -63,7 +67,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Array:
     return adjusted
 
 
-def _checked(p_values: ArrayLike) -> Array:
+def _checked(p_values: PValues) -> Array:
     raw = np.asarray(p_values, dtype=np.float64)
     if raw.ndim != 1:
         raise InputError(f"`p_values` must be a list of numbers; got the shape {raw.shape}.")

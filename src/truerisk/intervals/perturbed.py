@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice
 from truerisk.intervals.binomial import fractional_interval
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 
 
 def percentile(value: float, deviations: Array, n: float, level: float) -> Ends:

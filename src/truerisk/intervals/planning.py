@@ -15,7 +15,7 @@ from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
-from truerisk.intervals.normal import logistic, normal_cdf, normal_quantile
+from truerisk.intervals.distributions import logistic, normal_cdf, normal_quantile
 from truerisk.results import Row, Tabular
 
 MAX_PLAN = 10**12

@@ -19,7 +19,7 @@ import numpy as np
 from truerisk.aliases import Array, Ends
 from truerisk.intervals.binomial import fractional_interval
 from truerisk.intervals.class_binomials import confidence_curve, curve_interval
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.ranking import (

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.normal import normal_cdf, normal_quantile
+from truerisk.intervals.distributions import normal_cdf, normal_quantile
 from truerisk.results import Interval
 
 TAIL_REPLICATES = 25  # replicates beyond each end: its Monte Carlo error is then a fifth of a tail

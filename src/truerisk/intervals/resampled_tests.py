@@ -1,7 +1,7 @@
-"""Tests and intervals from one value per refit, of one learner or of the difference of two.
+"""How far the mean of one value per refit may be off: the variances of Nadeau and Bengio.
 
-Corrected t, 5×2cv, the Bayesian correlated t; the conservative Z and the ρ-based variance of Nadeau
-and Bengio.  Zero variance leaves the tests undefined: NaN, never an infinity.
+The corrected standard error, under the corrected t and the correlated posterior; the conservative Z
+and the ρ-based variance.
 """
 
 import math
@@ -10,57 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc, ndtri, stdtr, stdtrit
+from scipy.special import ndtri
 
 from truerisk.aliases import Array, Indices
-from truerisk.checks import check_level, check_number, check_whole_number
+from truerisk.checks import check_level, check_whole_number
 from truerisk.errors import InputError
 from truerisk.results import Interval
 
 NO_VARIANCE = 1e-24  # means of equal values differ by their rounding only
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResampledTest:
-    """A test of two learners' being alike; `statistic` and `p_value` are NaN where undefined.
-
-    `degrees` are those of Student's t, or the two of F.  `difference` is the mean difference.
-    """
-
-    statistic: float
-    degrees: tuple[int, ...]
-    p_value: float
-    difference: float
-    method: str
-
-    @property
-    def is_defined(self) -> bool:
-        """Whether the differences vary at all."""
-        return not math.isnan(self.statistic)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelatedPosterior:
-    """Student's posterior of the mean difference: its centre, squared scale and degrees.
-
-    The probabilities that the difference is below, within and above the region of practical
-    equivalence are NaN where the differences do not vary.
-    """
-
-    mean: float
-    variance: float
-    degrees: int
-    below: float
-    within: float
-    above: float
-
-    def interval(self, level: float = 0.95) -> Interval | None:
-        """Give the central interval of the posterior; None where there is no variance."""
-        tail = (1 - check_level(level)) / 2
-        if self.variance == 0:
-            return None
-        half = -float(stdtrit(self.degrees, tail)) * math.sqrt(self.variance)
-        return Interval(self.mean - half, self.mean + half, float(level), "correlated_t_posterior")
 
 
 def deviation(values: Sequence[float] | Array) -> float:
@@ -77,117 +34,6 @@ def corrected_standard_error(values: Sequence[float] | Array, test_train_ratio: 
     Source: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003.
     """
     return deviation(values) * math.sqrt(1 / len(values) + test_train_ratio)
-
-
-def corrected_resampled_t(differences: ArrayLike, test_train_ratio: float) -> ResampledTest:
-    """Test by Student's t of J − 1 degrees, with the corrected standard error.
-
-    Exact if the differences were normal with equal correlation n_test/(n_test + n_train).
-    Sources: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003; R. R. Bouckaert and E.
-    Frank, PAKDD 2004, 3-12.
-    """
-    column = _check_differences(differences)
-    check_number(test_train_ratio, "test_train_ratio", low=np.finfo(float).tiny)
-    mean = math.fsum(column) / column.size
-    error = corrected_standard_error(column, test_train_ratio)
-    return _student(mean, error, column.size - 1, mean, "corrected_resampled_t")
-
-
-def five_by_two_t(differences: ArrayLike) -> ResampledTest:
-    """Test by five twofold cross-validations and Student's t of 5 degrees: d₁₁/√(Σs²/5).
-
-    Holds its size (measured by its author) at a loss of power: the numerator is one of ten
-    differences.
-    Source: T. G. Dietterich, Neural Computation 10(7), 1895-1923, 1998.
-    """
-    table = _check_five_by_two(differences)
-    error = math.sqrt(_sum_of_variances(table) / 5)
-    return _student(float(table[0, 0]), error, 5, float(table.mean()), "five_by_two_t")
-
-
-def five_by_two_f(differences: ArrayLike) -> ResampledTest:
-    """Test by five repetitions of twofold cross-validation and F of 10 and 5 degrees: Σd²/(2Σs²).
-
-    Source: E. Alpaydın, Neural Computation 11(8), 1885-1892, 1999.
-    """
-    table = _check_five_by_two(differences)
-    variances = _sum_of_variances(table)
-    statistic = float((table**2).sum()) / (2 * variances) if variances > 0 else math.nan
-    return ResampledTest(
-        statistic=statistic,
-        degrees=(10, 5),
-        p_value=float(fdtrc(10, 5, statistic)),
-        difference=float(table.mean()),
-        method="five_by_two_f",
-    )
-
-
-def correlated_t_posterior(
-    differences: ArrayLike, *, test_share: float, rope: float = 0.0
-) -> CorrelatedPosterior:
-    """Give what is believed of the mean difference after J refits of overlapping training sets.
-
-    δ ~ t_{J−1}(d̄, s²(1/J + ρ/(1 − ρ))), ρ = `test_share`, if the differences are normal with equal
-    correlation ρ; its central interval is that of the corrected t.
-    Sources: G. Corani and A. Benavoli, Machine Learning 100, 285-304, 2015; A. Benavoli et al.,
-    JMLR 18(77), 1-36, 2017.
-    """
-    column = _check_differences(differences)
-    check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
-    check_number(rope, "rope", low=0.0)
-    mean = math.fsum(column) / column.size
-    scale = corrected_standard_error(column, test_share / (1 - test_share))
-    below = within = above = math.nan
-    if scale > 0:
-        degrees = column.size - 1
-        below = float(stdtr(degrees, (-rope - mean) / scale))
-        above = float(stdtr(degrees, (mean - rope) / scale))
-        within = max(1.0 - below - above, 0.0)
-    return CorrelatedPosterior(
-        mean=mean,
-        variance=scale * scale,
-        degrees=column.size - 1,
-        below=below,
-        within=within,
-        above=above,
-    )
-
-
-def _student(
-    numerator: float, error: float, degrees: int, difference: float, method: str
-) -> ResampledTest:
-    statistic = numerator / error if error > 0 else math.nan
-    return ResampledTest(
-        statistic=statistic,
-        degrees=(degrees,),
-        p_value=2 * float(stdtr(degrees, -abs(statistic))),
-        difference=difference,
-        method=method,
-    )
-
-
-def _sum_of_variances(table: Array) -> float:
-    # (d₁ − d̄)² + (d₂ − d̄)² = (d₁ − d₂)²/2, which is exactly 0 when both are equal.
-    return float(((table[:, 0] - table[:, 1]) ** 2).sum()) / 2
-
-
-def _check_differences(differences: ArrayLike) -> Array:
-    column = np.asarray(differences, dtype=np.float64)
-    if column.ndim != 1 or column.size < 2:
-        raise InputError(f"`differences` must be at least two; got {column.size}.")
-    if not np.isfinite(column).all():
-        raise InputError("`differences` must all be defined; got NaN or an infinity.")
-    return column
-
-
-def _check_five_by_two(differences: ArrayLike) -> Array:
-    table = np.asarray(differences, dtype=np.float64)
-    if table.shape != (5, 2):
-        shape = " × ".join(map(str, table.shape))
-        raise InputError(f"`differences` must be 5 × 2; got {shape}.")
-    if not np.isfinite(table).all():
-        raise InputError("`differences` must all be defined; got NaN or an infinity.")
-    return table
 
 
 @dataclass(frozen=True, kw_only=True)

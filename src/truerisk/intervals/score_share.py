@@ -4,7 +4,7 @@ import functools
 import math
 
 from truerisk.aliases import Ends
-from truerisk.intervals.student import student_quantile
+from truerisk.intervals.distributions import student_quantile
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,8 +8,7 @@ import math
 import numpy as np
 
 from truerisk.aliases import Array, Indices
-from truerisk.intervals.normal import normal_quantile
-from truerisk.intervals.student import student_cdf
+from truerisk.intervals.distributions import normal_quantile, student_cdf
 from truerisk.results import Interval
 
 

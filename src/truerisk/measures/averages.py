@@ -92,17 +92,32 @@ def value_of_counts(
     zero_division: float = np.nan,
 ) -> NDArray[Any] | None:
     """Apply a measure of counts, or an average of one; None for what needs more than counts."""
+    function = count_function(name, pos_label, over, zero_division)
+    if function is None or name in DISTANCE_POWERS:
+        return None
+    return np.asarray(function(counts), dtype=np.float64)
+
+
+def count_function(
+    name: str,
+    pos_label: int | None,
+    over: Flags | None = None,
+    zero_division: float = np.nan,
+) -> Callable[[ClassCounts], Any] | None:
+    """Give a measure of counts, or an average of one, as a function of the counts of classes.
+
+    None for a measure that needs more than counts.
+    """
     base, average = base_and_average(name)
     measure = find_measure(base)
     if average in AVERAGES and measure.needs == "binary counts":
-        values = AVERAGES[average].function(measure, counts, over, zero_division)
-    elif measure.needs == "class counts" and average is None and name not in DISTANCE_POWERS:
-        values = measure.value(counts)
-    elif measure.needs == "binary counts" and average is None and pos_label is not None:
-        values = measure.value(counts_of_label(counts, pos_label))
-    else:
-        return None
-    return np.asarray(values, dtype=np.float64)
+        averaged = AVERAGES[average].function
+        return lambda counts: averaged(measure, counts, over, zero_division)
+    if average is None and measure.needs == "class counts":
+        return measure.value
+    if average is None and measure.needs == "binary counts" and pos_label is not None:
+        return lambda counts: measure.value(counts_of_label(counts, pos_label))
+    return None
 
 
 def counts_of_label(counts: ClassCounts, label: int) -> BinaryCounts:

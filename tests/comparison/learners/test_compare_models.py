@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.comparison.learners.compare_models import DEFAULT, PAIRED_TESTS, PERTURBATION
+from truerisk.comparison.learners.learner_tests import by_corrected_t, by_five_by_two_t
 from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.plans import halves, repeated_folds
-from truerisk.intervals.resampled_tests import corrected_resampled_t, five_by_two_t
 
 OF_FOLDS = [name for name in PAIRED_TESTS if not name.startswith("five")]
 BAYES, STUMP = GaussianNB(), DecisionTreeClassifier(max_depth=1)
@@ -91,7 +91,7 @@ def test_the_corrected_t_is_over_the_errors_of_both_in_the_same_folds(data):
     )
     parts = repeated_folds(y, 3, 2, np.random.default_rng([5, 0])).parts
     differences = errors_by_hand(BAYES, X, y, parts) - errors_by_hand(BLUNT, X, y, parts)
-    expected = corrected_resampled_t(differences.ravel(), 1 / 2)
+    expected = by_corrected_t(differences.reshape(-1, 3), 100)
     assert found.p_value == pytest.approx(expected.p_value)
     assert found.difference.value == pytest.approx(differences.mean())
     assert found.difference.target == "the learner at this sample size"
@@ -116,7 +116,7 @@ def test_five_by_two_is_over_five_pairs_of_halves(data):
         y, np.random.default_rng([5, 0]), stratified=True, allow_small_classes=False
     ).parts
     differences = errors_by_hand(BAYES, X, y, parts) - errors_by_hand(BLUNT, X, y, parts)
-    assert found.p_value == pytest.approx(five_by_two_t(differences).p_value)
+    assert found.p_value == pytest.approx(by_five_by_two_t(differences, 100).p_value)
     assert any("half the examples" in note for note in found.notes)
 
 

@@ -104,6 +104,46 @@ def test_five_by_two_f_worked_by_hand():
     assert found.ends_at(0.95) == pytest.approx((0.026 - half, 0.026 + half))
 
 
+def test_five_by_two_t_worked_by_hand():
+    # (d₁ − d₂)²/2: .0002, .0008, 0, .0002, .0002: sum .0014; the order of the pairs matters.
+    error = math.sqrt(0.0014 / 5)
+    for table, first in ((PAIRS, 0.02), (PAIRS[::-1], 0.04)):
+        found = by_five_by_two_t(table, 100)
+        assert found.p_value == pytest.approx(2 * t.sf(first / error, 5))
+        assert found.ends_at(0.95)[0] == pytest.approx(first - t.ppf(0.975, 5) * error)
+
+
+def test_all_vectors_of_other_programs_are_used():
+    assert len(VECTORS) == 7
+
+
+@pytest.mark.parametrize("name", [name for name in VECTORS if name.startswith("baycomp")])
+def test_every_posterior_of_another_program(name):
+    vector = VECTORS[name]
+    inputs, expected = vector["inputs"], vector["expected"]
+    differences = np.subtract(inputs["y"], inputs["x"]).astype(float)
+    # `runs` repetitions of so many folds: their test share is runs / refits.
+    found = by_posterior(differences.reshape(inputs["runs"], -1), 100)
+    low, high = found.ends_at(0.9)
+    if expected["variance"] == 0:  # the same in every refit: the interval stays open
+        assert (low, high) == (-math.inf, math.inf)
+        return
+    half = math.sqrt(expected["variance"]) * t.ppf(0.95, expected["df"])
+    assert (low, high) == pytest.approx((expected["mean"] - half, expected["mean"] + half))
+
+
+@settings(max_examples=15)
+@given(tables, st.floats(0, 0.5))
+def test_the_probabilities_sum_to_one_mirror_and_agree_with_the_corrected_t(table, region):
+    one, other = (by_posterior(part, 100).shares_at(region) for part in (table, -table))
+    if math.isnan(one[0]) or np.ptp(table) == 0:
+        return
+    assert sum(one) == pytest.approx(1, abs=1e-12)
+    assert one == pytest.approx(other[::-1], abs=1e-12)
+    below, _, above = by_posterior(table, 100).shares_at(0.0)
+    assert 2 * min(below, above) == pytest.approx(by_corrected_t(table, 100).p_value, abs=1e-9)
+
+
 def test_the_uncorrected_t_is_students_and_says_that_it_is_invalid():
     found = by_resampled_t(np.array([[0.03, -0.01, 0.04, 0.02]]), 100)
     # mean .02, s² = .0014/3, s.e. √(.0014/12)

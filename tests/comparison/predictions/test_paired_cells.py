@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from truerisk.comparison.predictions.joined import join_arrays
-from truerisk.comparison.predictions.paired_cells import JointCells, PairedCells, count_function
+from truerisk.comparison.predictions.paired_cells import JointCells, PairedCells, of_features
+from truerisk.measures.averages import count_function
 
 TRUTH = [1] * 10 + [0] * 10
 FIRST = [1] * 6 + [0] * 4 + [0] * 8 + [1] * 2
@@ -95,8 +96,8 @@ def test_the_average_over_examples_varies_as_a_mean_of_differences():
 
 
 def test_a_measure_of_scores_is_no_function_of_counts():
-    assert count_function("roc_auc", ("0", "1"), "1", None, np.nan) is None
-    assert count_function("precision", ("0", "1"), None, None, np.nan) is None
+    assert count_function("roc_auc", 1) is None
+    assert count_function("precision", None) is None
 
 
 @pytest.mark.parametrize("classes", [3, 12])
@@ -114,7 +115,7 @@ def test_equally_good_models_are_seldom_told_apart():
         called = [np.where(rng.random(300) < 0.8, truth, 1 - truth) for _ in range(2)]
         cells = cells_of(truth, *called)
         halves = np.split(cells.sample.features, 2)
-        function = count_function("f1", ("0", "1"), "1", None, np.nan)
+        function = of_features(count_function("f1", 1))
         value = float(function(halves[1]) - function(halves[0]))
         rejected.append(cells.difference("f1", None, np.nan).p_value(value) <= 0.05)
     assert np.mean(rejected) < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)

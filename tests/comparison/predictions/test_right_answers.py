@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, chi2
 
+from truerisk.comparison.outcome import Spread
 from truerisk.comparison.predictions.paired_difference import by_groups, paired_difference_ends
 from truerisk.comparison.predictions.right_answers import (
     FORMS,
@@ -18,7 +19,6 @@ from truerisk.comparison.predictions.right_answers import (
     planned_size,
     within_region,
 )
-from truerisk.comparison.spread import Spread
 from truerisk.errors import InputError
 from truerisk.intervals.planning import sample_size
 

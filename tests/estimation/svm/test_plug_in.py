@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 
 
 def test_one_feature_by_hand():

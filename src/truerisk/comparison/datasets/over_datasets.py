@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.aliases import Array
-from truerisk.checks import check_level, check_number, check_random_state, shown
+from truerisk.checks import check_level, check_number, shown, stated_seed
 from truerisk.comparison.conclusion import (
     between,
     check_level_of_equivalence,
@@ -56,7 +56,6 @@ from truerisk.results import (
 )
 from truerisk.results import _number as p_number
 
-LARGEST_SEED = 2**32
 OPPOSITE: dict[Conclusion, Conclusion] = {"better": "worse", "worse": "better"}
 
 
@@ -311,7 +310,7 @@ def compare_over_datasets(
     means = fold_means(folds)
     ranks = ranks_of(means, higher_is_better=higher_is_better)
     averages = ranks.mean(axis=0)
-    seed = _seed(random_state)
+    seed = stated_seed(random_state)
     several = k > 2
     pairs = _pairs(
         means,
@@ -368,7 +367,7 @@ def _pairs(
         places = [(at, other) for other in range(k) if other != at]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
     outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
-    adjusted = holm([np.nan if one.p_value is None else one.p_value for one in outcomes])
+    adjusted = holm([one.p_value for one in outcomes])
     averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
     if region is not None:
@@ -442,13 +441,6 @@ def _against(
         )
         for i, (other, (z, p_value)) in enumerate(zip(others, tests, strict=True))
     )
-
-
-def _seed(random_state: int | np.random.Generator | None) -> int:
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        check_random_state(random_state)
-        return int(random_state)
-    return int(check_random_state(random_state).integers(LARGEST_SEED))
 
 
 def datasets_to_settle(test: SignedRankTest, n: int, level: float) -> int | None:

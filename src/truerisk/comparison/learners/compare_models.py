@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from truerisk.aliases import Array
-from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
+from truerisk.checks import check_choice, check_level, check_number, shown, stated_seed
 from truerisk.comparison.conclusion import conclude, with_refit_caveat
 from truerisk.comparison.learners.learner_tests import (
     by_agreement,
@@ -41,8 +41,7 @@ from truerisk.comparison.learners.paired_refits import (
     of_learner,
     signed,
 )
-from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.spread import undetermined
+from truerisk.comparison.outcome import TestOutcome, undetermined
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
@@ -55,11 +54,11 @@ from truerisk.measures.registry import measure_of
 from truerisk.results import Comparison, Estimate, Finding
 
 RefitRule = Callable[[Array, float], TestOutcome]
+Tested = tuple[Estimate, Estimate, TestOutcome]
 
 DEFAULT = "cautious_t"
 PERTURBATION = "perturbation"
 FOLDS, REPEATS = 10, 10
-LARGEST_SEED = 2**32 - 1
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -264,7 +263,7 @@ def compare_models(
             names=learners,
             region=region,
             level=level,
-            random_state=_seed(random_state),
+            random_state=stated_seed(random_state),
             n_jobs=n_jobs,
             # Nothing is saved from an earlier run: refits done are refits seen.
             progress=None if progress is None else lambda done, n: progress(done, done, n),
@@ -276,9 +275,10 @@ def compare_models(
     else:
         _refuse(of_weights, method)
         test = PAIRED_TESTS[method]
-        seed = _seed(random_state)
+        seed = stated_seed(random_state)
         design, divided = _divisions(cv, design, examples, groups, (seed, method))
         spec = ComparisonSpec(
+            method=method,
             models=(first, second),
             names=learners,
             examples=examples,
@@ -295,7 +295,7 @@ def compare_models(
             resume=None if resume is None else Path(resume),
             progress=progress,
         )
-        comparisons = list(test.compare(spec, region))
+        comparisons = [_conclude(spec, *tested, region) for tested in test.outcomes(spec)]
     one = measures or scoring or "error_rate"
     if isinstance(one, str) or callable(one):
         return comparisons[0]
@@ -304,88 +304,85 @@ def compare_models(
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTest:
-    """One method of comparison: the resampling whose refits it needs, and what it makes of them.
+    """One method of comparison: what it makes, measure by measure, of the refits that it needs.
 
     `of_losses` says that it only compares error rate and accuracy, `once` that folds are not
     repeated.
     """
 
-    resampling: str
-    compare: Callable[[ComparisonSpec, float | None], Iterator[Comparison]]
-    remark: str = ""
+    outcomes: Callable[[ComparisonSpec], Iterator[Tested]]
+    remark: str
+    resampling: str = "cross_validation"
     of_losses: bool = False
     once: bool = False
 
 
-def _by_refits(method: str, rule: RefitRule) -> Callable[..., Iterator[Comparison]]:
+def _by_refits(rule: RefitRule) -> Callable[[ComparisonSpec], Iterator[Tested]]:
     """Compare by the differences of the values of refits."""
 
-    def compare(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+    def outcomes(spec: ComparisonSpec) -> Iterator[Tested]:
         evaluations = evaluate_both(spec)
         for measure in spec.measures:
             first, second = (_estimate_of(evaluation, measure) for evaluation in evaluations)
             table = differences_of_refits(first, second, spec.folds)
             units = min(spec.units, first.n, second.n)
             if table is None:
-                outcome = undetermined(method, UNDEFINED)
+                outcome = undetermined(spec.method, UNDEFINED)
             elif spec.divided is None or spec.divided.kind == "cross_validation":
                 outcome = rule(table, units)
             elif spec.divided.kind == "subsampling":
                 outcome = by_random_divisions(table, units, spec.divided.ratio)
             else:
-                outcome = undetermined(method, NO_VALID_TEST)
-            both = (of_learner(first, spec), of_learner(second, spec))
-            shuffled = spec.divided is not None and spec.divided.kind == "subsampling"
-            yield _conclude(spec, both, outcome, "corrected_t" if shuffled else method, region)
+                outcome = undetermined(spec.method, NO_VALID_TEST)
+            yield of_learner(first, spec), of_learner(second, spec), outcome
 
-    return compare
+    return outcomes
 
 
-def _check_folds(spec: ComparisonSpec, method: str) -> None:
+def _by_losses(spec: ComparisonSpec) -> Iterator[Tested]:
+    """Compare by the losses of single examples, each predicted in several refits."""
     if spec.divided is not None and spec.divided.kind != "cross_validation":
-        raise InputError(f"`cv` must make folds for {method}; take {DEFAULT} for others.")
-
-
-def _by_votes(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
-    _check_folds(spec, "agreement")
+        raise InputError(f"`cv` must make folds for {spec.method}; take {DEFAULT} for others.")
     first, second = evaluate_both(spec)
+    groups, refits = spec.examples.groups, np.asarray(first.judged_by)
     for measure in spec.measures:
         losses = loss_differences(spec, first, second, measure)
-        outcome = by_agreement(losses, spec.examples.groups)
-        yield _conclude(spec, (first[measure], second[measure]), outcome, "agreement", region)
+        if spec.method == METHOD:
+            outcome = by_variance_components(losses, refits, groups)
+        else:
+            outcome = by_agreement(losses, groups)
+        yield first[measure], second[measure], outcome
 
 
-def _by_components(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
-    _check_folds(spec, METHOD)
-    first, second = evaluate_both(spec)
-    refits: Any = first.judged_by
-    for measure in spec.measures:
-        losses = loss_differences(spec, first, second, measure)
-        outcome = by_variance_components(losses, refits, spec.examples.groups)
-        yield _conclude(spec, (first[measure], second[measure]), outcome, METHOD, region)
-
-
-def _by_nesting(spec: ComparisonSpec, region: float | None) -> Iterator[Comparison]:
+def _by_nesting(spec: ComparisonSpec) -> Iterator[Tested]:
     losses = nested_losses(spec)
     errors = losses.second.astype(np.int8) - losses.first.astype(np.int8)
     for measure in spec.measures:
         outcome = by_nested_cross_validation(signed(errors, measure), losses.parts)
-        both = (losses.estimate_of(0, spec, measure), losses.estimate_of(1, spec, measure))
-        yield _conclude(spec, both, outcome, "nested_cross_validation", region)
+        first, second = (losses.estimate_of(which, spec, measure) for which in range(2))
+        yield first, second, outcome
 
 
 def _conclude(
     spec: ComparisonSpec,
-    both: tuple[Estimate, Estimate],
+    first: Estimate,
+    second: Estimate,
     outcome: TestOutcome,
-    method: str,
     region: float | None,
 ) -> Comparison:
     """Put two estimates and the outcome of a test into one comparison of learners."""
-    notes = spec.notes(PAIRED_TESTS[method].remark)
+    shuffled = spec.divided is not None and spec.divided.kind == "subsampling"
+    method = "corrected_t" if shuffled else spec.method
     comparison = with_refit_caveat(
         conclude(
-            spec.names, *both, outcome, level=spec.level, method=method, region=region, notes=notes
+            spec.names,
+            first,
+            second,
+            outcome,
+            level=spec.level,
+            method=method,
+            region=region,
+            notes=spec.notes(PAIRED_TESTS[method].remark),
         )
     )
     if outcome.shares_at is None:
@@ -443,8 +440,8 @@ def _requested(
         return (measures,) if isinstance(measures, str) else tuple(measures), {}
     if measures is not None:
         raise InputError("`scoring` must be left out where `measures` is given; got both.")
-    asked = scoring_of(scoring)
-    return (*(asked.measures or ()), *asked.scorers), asked.scorers
+    settings = scoring_of(scoring)
+    return (*(settings.measures or ()), *settings.scorers), settings.scorers
 
 
 def _divisions(
@@ -521,12 +518,6 @@ def _design(given: dict[str, Any], resampling: str, method: str) -> dict[str, An
     return {name: value for name, value in standard.items() if name in uses} | given
 
 
-def _seed(random_state: int | None) -> int:
-    if random_state is None:
-        return int(np.random.default_rng().integers(LARGEST_SEED))
-    return check_whole_number(random_state, "random_state")
-
-
 UNDEFINED = Finding(
     "A refit has no value of it, and cannot be left out: there is no test.",
     code="undefined_in_refits",
@@ -540,6 +531,10 @@ LEARNERS = Finding(
     "Speaks of the learners at this sample size, less the fold that refits lack.",
     code="about_learners",
 )
+CORRECTED = Finding(
+    "Speaks of the learners at this sample size, corrected for the fold refits lack.",
+    code="about_learners",
+)
 MODELS = Finding(
     "Speaks of the two models that are trained on all the examples.", code="about_models"
 )
@@ -547,8 +542,6 @@ HALVES = Finding(
     "The refits have half the examples: this speaks of the learners at half the sample size.",
     code="half_the_examples",
 )
-
-
 INVALID = Finding(
     "Student's t over refits, uncorrected: invalid, because their training sets overlap; for "
     "comparison only.",
@@ -556,40 +549,22 @@ INVALID = Finding(
 )
 
 
-def _of_folds(
-    method: str, rule: RefitRule, remark: str = LEARNERS, *, once: bool = False
-) -> PairedTest:
-    compare = _by_refits(method, rule)
-    return PairedTest(resampling="cross_validation", compare=compare, remark=remark, once=once)
-
-
-def _of_halves(method: str, rule: RefitRule) -> PairedTest:
-    compare = _by_refits(method, rule)
-    return PairedTest(resampling="five_by_two", compare=compare, remark=HALVES)
-
-
 PAIRED_TESTS = {
-    "cautious_t": _of_folds("cautious_t", by_cautious_t),
-    "corrected_t": _of_folds("corrected_t", by_corrected_t),
-    "five_by_two_t": _of_halves("five_by_two_t", by_five_by_two_t),
-    "five_by_two_f": _of_halves("five_by_two_f", by_five_by_two_f),
-    "bayesian": _of_folds("bayesian", by_posterior),
+    "cautious_t": PairedTest(outcomes=_by_refits(by_cautious_t), remark=LEARNERS),
+    "corrected_t": PairedTest(outcomes=_by_refits(by_corrected_t), remark=LEARNERS),
+    "five_by_two_t": PairedTest(
+        outcomes=_by_refits(by_five_by_two_t), remark=HALVES, resampling="five_by_two"
+    ),
+    "five_by_two_f": PairedTest(
+        outcomes=_by_refits(by_five_by_two_f), remark=HALVES, resampling="five_by_two"
+    ),
+    "bayesian": PairedTest(outcomes=_by_refits(by_posterior), remark=LEARNERS),
     "nested_cross_validation": PairedTest(
-        resampling="nested_cross_validation",
-        compare=_by_nesting,
-        remark=Finding(
-            "Speaks of the learners at this sample size, corrected for the fold refits lack.",
-            code="about_learners",
-        ),
-        of_losses=True,
+        outcomes=_by_nesting, remark=CORRECTED, resampling="nested_cross_validation", of_losses=True
     ),
-    METHOD: PairedTest(
-        resampling="cross_validation", compare=_by_components, remark=MODELS, of_losses=True
-    ),
-    "agreement": PairedTest(
-        resampling="cross_validation", compare=_by_votes, remark=MODELS, of_losses=True
-    ),
-    "resampled_t": _of_folds("resampled_t", by_resampled_t, INVALID),
-    "k_fold_t": _of_folds("k_fold_t", by_k_fold_t, INVALID, once=True),
+    METHOD: PairedTest(outcomes=_by_losses, remark=MODELS, of_losses=True),
+    "agreement": PairedTest(outcomes=_by_losses, remark=MODELS, of_losses=True),
+    "resampled_t": PairedTest(outcomes=_by_refits(by_resampled_t), remark=INVALID),
+    "k_fold_t": PairedTest(outcomes=_by_refits(by_k_fold_t), remark=INVALID, once=True),
 }
 CHOICES = (*PAIRED_TESTS, PERTURBATION)

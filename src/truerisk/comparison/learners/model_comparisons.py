@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar
 
-from truerisk.results import Comparison, MissingNameError, Reportable, Row
+from truerisk.results import Comparison, NamedEntries, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +48,7 @@ class BayesianComparison(Comparison):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ModelComparisons(Reportable, Mapping[str, Comparison]):
+class ModelComparisons(NamedEntries[Comparison]):
     """Two learners compared by several measures: a read-only mapping from measure to comparison.
 
     Nothing is corrected for their number: the more measures one looks at, the likelier it is that
@@ -66,22 +65,9 @@ class ModelComparisons(Reportable, Mapping[str, Comparison]):
     """
 
     kind: ClassVar[str] = "model_comparisons"
+    entries: ClassVar[str] = "comparisons"
 
     comparisons: Mapping[str, Comparison]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "comparisons", MappingProxyType(dict(self.comparisons)))
-
-    def __getitem__(self, measure: str) -> Comparison:
-        if measure not in self.comparisons:
-            raise MissingNameError(measure, self.comparisons)
-        return self.comparisons[measure]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.comparisons)
-
-    def __len__(self) -> int:
-        return len(self.comparisons)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.values()))

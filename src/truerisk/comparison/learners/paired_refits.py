@@ -61,6 +61,7 @@ def divide(cv: Any, examples: Examples, seed: int, groups: Any) -> Divided:
 class ComparisonSpec:
     """Two learners, the examples, and how both are refitted: all that refits depend on."""
 
+    method: str
     models: tuple[Any, Any]
     names: tuple[str, str]
     examples: Examples

@@ -220,8 +220,8 @@ def _by_losses(
 ) -> TestOutcome:
     """Compare by the losses of the folds, where no weighting separates the two."""
     if groups is None:
-        # More losses of the second are errors that only the second makes.
-        table = PairTable.of_gains(names, differences)
+        # Of losses, "right" is wrong: those that only one has are all that the tests look at.
+        table = PairTable.of(names, differences < 0, differences > 0)
         outcome = by_table(table, of_errors=False, level=level, plans=False)
     else:
         outcome = replace(by_groups(differences, groups), interval_method="clustered_paired")

@@ -11,12 +11,14 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.joined import MAX_RESAMPLED, JoinedPredictions
-from truerisk.comparison.predictions.paired_cells import JointCells, count_function
+from truerisk.comparison.predictions.paired_cells import JointCells, of_features
 from truerisk.comparison.predictions.paired_measures import PairedMeasures, is_of_counts
 from truerisk.estimation.refits.best_of import estimate_of_choices
+from truerisk.measures.averages import count_function
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import base_and_average, find_measure
+from truerisk.results import Estimate
 from truerisk.tallies.cells import Cells, ratio
 from truerisk.tallies.group_values import sums_of_groups
 from truerisk.tallies.ranking_weights import SortedRows
@@ -58,26 +60,33 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
     values_of_winners = _choose_again(paired, sign, values, name)
     if not len(values_of_winners):
         return None
-    corrected = replace(
-        estimate_of_choices(
-            values_of_winners, name, level=paired.request.level, n=paired.rows.n, method="best_of"
-        ),
-        target="this model",
-    )
+    model, level, n = paired.rows.names[best], paired.request.level, paired.rows.n
+    return chosen(model, entries[best], values_of_winners, level=level, n=n, sign=sign)
+
+
+def chosen(
+    model: str, own: Estimate, of_winners: Array, *, level: float, n: int, sign: float = 1.0
+) -> Chosen:
+    """Name the best model, and correct its value by those that winners have on other examples."""
+    corrected = estimate_of_choices(of_winners, own.measure, level=level, n=n, method="best_of")
     return Chosen(
-        name=paired.rows.names[best],
-        own=entries[best],
-        corrected=corrected,
-        optimism=sign * (values[best] - corrected.value),
+        name=model,
+        own=own,
+        corrected=replace(corrected, target="this model"),
+        optimism=sign * (own.value - corrected.value),
     )
+
+
+def stream_of_choice(measure: str, seed: int | None) -> np.random.Generator:
+    """Give the named stream that a choice by this measure is repeated with."""
+    return np.random.default_rng([seed or 0, zlib.crc32(b"best of " + measure.encode())])
 
 
 def _choose_again(
     paired: PairedMeasures, sign: float, values: Mapping[int, float], name: str
 ) -> Array:
     """Choose on units drawn with replacement; give the winners' values on those not drawn."""
-    seed = [paired.request.random_state or 0, zlib.crc32(b"best of " + name.encode())]
-    rng = np.random.default_rng(seed)
+    rng = stream_of_choice(name, paired.request.random_state)
     if is_of_counts(name):
         replicates = _drawn_counts(paired, list(values), name, rng)
     elif paired.rows.n > MAX_RESAMPLED and _units(paired) >= MIN_UNITS:
@@ -222,9 +231,11 @@ def value_of_counts(name: str, paired: PairedMeasures, cells: Cells) -> ValueOfW
     None for an average over examples, and for what is no measure of counts.
     """
     zero, pos_label = paired.request.zero_division, paired.tallies[0].pos_label
-    function = count_function(name, cells.labels, pos_label, paired.average_over, zero)
-    if function is None:
+    positive = None if pos_label is None else cells.labels.index(pos_label)
+    of_counts = count_function(name, positive, paired.average_over, zero)
+    if of_counts is None:
         return None
+    function = of_features(of_counts)
     costs, base = None, base_and_average(name)[0]
     if base in DISTANCE_POWERS:
         costs = distances(base, len(cells.labels))[cells.codes]

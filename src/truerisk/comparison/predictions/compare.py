@@ -215,7 +215,7 @@ def compare_joined(
             progress(done, done, len(planned))
     main = _main(planned, request)
     raw = {one.names: one.p_value for one in pairs if one.measure == main}
-    adjusted = dict(zip(raw, holm([_number(p) for p in raw.values()]).tolist(), strict=True))
+    adjusted = dict(zip(raw, holm(list(raw.values())).tolist(), strict=True))
     tables = [table for table in map(paired.table, every) if table is not None]
     result = Comparisons(
         names=joined.names,
@@ -280,10 +280,6 @@ def _main(planned: list[tuple[tuple[int, int], str]], request: Request) -> str:
     if request.measures is not None:
         return names[0]
     return next((name for name in MAIN if name in names), names[0])
-
-
-def _number(p_value: float | None) -> float:
-    return float("nan") if p_value is None else p_value
 
 
 def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:

@@ -1,7 +1,6 @@
 """Which of several models is better, by values of the same questions: right or wrong, or scores."""
 
 import math
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -14,11 +13,16 @@ from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import conclude
 from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.choice import REPLICATES
+from truerisk.comparison.outcome import (
+    AlternativeTest,
+    Spread,
+    TestOutcome,
+    without_spread,
+)
+from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
 from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
 from truerisk.comparison.predictions.joined import checked_names
-from truerisk.comparison.predictions.paired_difference import AGREE
+from truerisk.comparison.predictions.paired_difference import AGREE, by_groups
 from truerisk.comparison.predictions.right_answers import (
     PairTable,
     by_table,
@@ -26,16 +30,12 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.sliced import with_slices_compared
-from truerisk.comparison.spread import Spread, spread_of_groups, without_spread
-from truerisk.estimation.refits.best_of import estimate_of_choices
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values
 from truerisk.inputs.arrays import as_column, code_groups
-from truerisk.intervals.group_jackknife import METHOD as BY_GROUPS
 from truerisk.intervals.multiplicity import holm
 from truerisk.results import Comparison, Evaluation
-from truerisk.tallies.group_values import ratio_values, sums_of_groups
 from truerisk.tallies.question_values import QuestionValues, columns_of_questions
 
 PAIRED_T = "paired_t"
@@ -96,14 +96,14 @@ def compare_values(
     models = [as_column(one) for one in (first, second, *others)]
     labels = checked_names(names, len(models))
     columns = dict(zip(labels, models, strict=True))
-    asked = None if questions is None else as_column(questions)
+    of_rows = None if questions is None else as_column(questions)
     together = None if groups is None else code_groups(groups)
-    beside = {"questions": asked, "groups": together}
+    beside = {"questions": of_rows, "groups": together}
     check_same_length(**columns, **{name: one for name, one in beside.items() if one is not None})
     held = {
         name: QuestionValues.of(
             values,
-            questions=asked,
+            questions=of_rows,
             groups=together,
             value_range=value_range,
             pass_at=pass_at,
@@ -114,7 +114,7 @@ def compare_values(
     request = Request.of({"level": level, "random_state": random_state, "pass_at": pass_at})
     sliced = None
     if by is not None:
-        sliced = columns_of_questions(columns_of(by, len(models[0])), asked)
+        sliced = columns_of_questions(columns_of(by, len(models[0])), of_rows)
     return compare_held(held, request, region=region, by=sliced)
 
 
@@ -154,7 +154,7 @@ def compare_held(
         alternatives = [*outcome.alternatives, *_within(table, outcome, margin)]
         if alternatives:
             beside[measure, *pair] = tuple(alternatives)
-    adjusted = holm([math.nan if one.p_value is None else one.p_value for one in pairs])
+    adjusted = holm([one.p_value for one in pairs])
     result = Comparisons(
         names=names,
         n=held[names[0]].n,
@@ -193,14 +193,7 @@ def _table(held: dict[str, QuestionValues], pair: tuple[str, str]) -> PairTable 
     one, other = (held[name] for name in pair)
     if not (one.is_binary and other.is_binary) or one.groups is not None:
         return None
-    first, second = one.values > 0, other.values > 0
-    return PairTable(
-        names=pair,
-        both=int(np.count_nonzero(first & second)),
-        only_first=int(np.count_nonzero(first & ~second)),
-        only_second=int(np.count_nonzero(~first & second)),
-        neither=int(np.count_nonzero(~first & ~second)),
-    )
+    return PairTable.of(pair, one.values > 0, other.values > 0)
 
 
 def _outcome(
@@ -212,18 +205,15 @@ def _outcome(
         return by_table(table, of_errors=False, level=level, region=region, plans=plans)
     one = held[pair[0]]
     apart = held[pair[1]].values - one.values
-    notes = () if apart.any() else (AGREE,)
     if one.groups is not None:
-        values = ratio_values(sums_of_groups(one.groups, apart), sums_of_groups(one.groups, None))
-        spread = spread_of_groups(values.value, values.without, values.units, one.width)
-        value, units, method = values.value, values.groups, BY_GROUPS
-    else:
-        value, units, method = math.fsum(apart) / one.n, one.n, PAIRED_T
-        spread = paired_t(apart, one.width)
-    if spread.is_zero:
-        outcome = without_spread(value, units, width=one.width, method=method)
-        return replace(outcome, notes=notes or outcome.notes, interval_method=method)
-    return spread.outcome(value, method, notes)
+        return by_groups(apart, one.groups, width=one.width)
+    value, spread = math.fsum(apart) / one.n, paired_t(apart, one.width)
+    if not spread.is_zero:
+        return spread.outcome(value, PAIRED_T, () if apart.any() else (AGREE,))
+    outcome = without_spread(
+        value, one.n, width=one.width, method=PAIRED_T, interval_method=PAIRED_T
+    )
+    return outcome if apart.any() else replace(outcome, notes=(AGREE,))
 
 
 def paired_t(differences: Array, scale: float = 1.0) -> Spread:
@@ -260,8 +250,7 @@ def _chosen(
     table, first = _matrix(held), next(iter(held.values()))
     units = np.arange(first.n) if first.groups is None else first.groups
     number = int(units.max()) + 1
-    stream = zlib.crc32(b"best of " + measure.encode())
-    rng = np.random.default_rng([request.random_state or 0, stream])
+    rng = stream_of_choice(measure, request.random_state)
     of_winners = []
     for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
         drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
@@ -269,15 +258,7 @@ def _chosen(
         if left.any():
             inside = drawn @ table
             of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
-    corrected = estimate_of_choices(
-        np.array(of_winners), measure, level=request.level, n=first.n, method="best_of"
-    )
-    return Chosen(
-        name=best,
-        own=own[best],
-        corrected=replace(corrected, target="this model"),
-        optimism=own[best].value - corrected.value,
-    )
+    return chosen(best, own[best], np.array(of_winners), level=request.level, n=first.n)
 
 
 def _settings(held: dict[str, QuestionValues], request: Request, region: Region) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from truerisk.comparison.conclusion import between
@@ -82,10 +81,6 @@ class Comparisons(Reportable, Mapping[Key, Comparison]):
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
     slices: tuple[ComparedSlice, ...] = field(compare=False, default=())
-
-    def __post_init__(self) -> None:
-        for name in ("evaluations", "adjusted", "beside", "settings", "source"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def name_pairs(self) -> tuple[NamePair, ...]:

@@ -15,22 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.comparison.outcome import Spread, satterthwaite, spread_of_groups
 from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.comparison.spread import Spread, satterthwaite, spread_of_groups
 from truerisk.intervals.cell_sample import CellSample, Function
-from truerisk.measures.averages import AVERAGES, of_each_cell
+from truerisk.measures.averages import count_function, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.tallies.cells import (
-    NO_LABEL,
-    BinaryCounts,
-    Cells,
-    ClassCounts,
-    LabelSets,
-    SideBySide,
-    ratio,
-)
+from truerisk.tallies.cells import NO_LABEL, Cells, ClassCounts, LabelSets, SideBySide, ratio
 from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
@@ -126,7 +118,9 @@ class PairedCells:
             if base in DISTANCE_POWERS:
                 between = distances(base, len(self.first.labels))
                 sample = self._sampled(*(one.design(between[one.codes]) for one in self.both))
-            function = count_function(name, self.first.labels, self.pos_label, over, zero)
+            positive = None if self.pos_label is None else self.first.labels.index(self.pos_label)
+            of_counts = count_function(name, positive, over, zero)
+            function = None if of_counts is None else of_features(of_counts)
         if function is None:
             raise TypeError(f"{name} is no measure of counts.")
         low, high = measure.measure_range
@@ -216,34 +210,9 @@ def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -
     return Spread(error, satterthwaite(variance, strata, smooth.effective()))
 
 
-def count_function(
-    name: str,
-    labels: tuple[str, ...],
-    pos_label: str | None,
-    over: Flags | None,
-    zero_division: float,
-) -> Callable[[NDArray[Any]], Any] | None:
-    """Give a measure of counts as a function of the features of one model's cells.
-
-    None for a measure that needs more than counts.
-    """
-    base, average = base_and_average(name)
-    measure = find_measure(base)
-    if average in AVERAGES and measure.needs == "binary counts":
-        return lambda features: AVERAGES[str(average)].function(
-            measure, ClassCounts.from_features(features), over, zero_division
-        )
-    if average is None and measure.needs == "class counts":
-        return lambda features: measure.value(ClassCounts.from_features(features))
-    if average is None and measure.needs == "binary counts" and pos_label is not None:
-        at = labels.index(pos_label)
-        return lambda features: measure.value(_of_label(features, at))
-    return None
-
-
-def _of_label(features: NDArray[Any], label: int) -> BinaryCounts:
-    each = ClassCounts.from_features(features).one_vs_rest
-    return BinaryCounts(*(part[..., label] for part in (each.tp, each.fp, each.fn, each.tn)))
+def of_features(function: Callable[[ClassCounts], Any]) -> Function:
+    """Make a function of the counts of classes one of the features of cells."""
+    return lambda features: function(ClassCounts.from_features(features))
 
 
 def _difference_of(function: Function) -> Function:

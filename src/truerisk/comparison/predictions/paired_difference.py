@@ -21,8 +21,7 @@ from truerisk.checks import (
     check_whole_number,
     shown,
 )
-from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.spread import spread_of_groups, without_spread
+from truerisk.comparison.outcome import TestOutcome, spread_of_groups, without_spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import Alternative, wilson
 from truerisk.intervals.group_jackknife import METHOD
@@ -125,33 +124,35 @@ def paired_score_p(
     return float(ndtr(z if alternative == "less" else -z))
 
 
-def by_groups(differences: ArrayLike, groups: ArrayLike) -> TestOutcome:
-    """Compare shares of right, or of wrong, answers on examples that come in groups.
+def by_groups(differences: ArrayLike, groups: ArrayLike, *, width: float = 1.0) -> TestOutcome:
+    """Compare shares of right, or of wrong, answers on examples that come in groups; or any values.
 
     d ± t_{G−1}·√((G − 1)/G · Σ_g((S_g − m_g·d)/(n − m_g))²), the spread of the differences that
     leave one group out, and the t-test that inverts it.  Right for many independent groups.
     Simulated with 5, 10, 20 and 50 groups (twelve populations, 600 data sets), intervals at 95 %
     covered 96, 95, 95 and 95 % on the average, 90, 89, 93 and 94 % at the least.  Groups that do
     not vary: `without_spread`.
+    `width` is the largest difference that there can be.
     Sources: N. A. Obuchowski, Statistics in Medicine 17, 1495-1507, 1998; V. L. Durkalski et al.,
     22, 2417-2428, 2003.
     """
     values = np.asarray(differences, dtype=np.float64)
     labels = np.asarray(groups)
     check_same_length(differences=values, groups=labels)
-    wrong = values[~((values >= -1) & (values <= 1))]
+    wrong = values[~((values >= -width) & (values <= width))]
     if wrong.size:
-        raise InputError(f"`differences` must lie in [-1, 1]; got {shown(wrong[0].item())}.")
+        got = shown(wrong[0].item())
+        raise InputError(f"`differences` must lie in [{-width:g}, {width:g}]; got {got}.")
     index = np.unique(labels, return_inverse=True)[1]
     number = int(index.max()) + 1
     if number < 2:
         raise InputError("`groups` must name two groups at least; got 1.")
     sums, sizes = (sums_of_groups(index, column) for column in (values, None))
-    values_by_group = ratio_values(sums, sizes)
-    value = values_by_group.value
-    spread = spread_of_groups(value, values_by_group.without, values_by_group.units)
+    of_groups = ratio_values(sums, sizes)
+    value = of_groups.value
+    spread = spread_of_groups(value, of_groups.without, of_groups.units, width)
     if spread.is_zero:
-        outcome = without_spread(value, number, method=METHOD, interval_method=METHOD)
+        outcome = without_spread(value, number, width=width, method=METHOD, interval_method=METHOD)
         return outcome if values.any() else replace(outcome, notes=(AGREE,))
     return spread.outcome(value, METHOD)
 

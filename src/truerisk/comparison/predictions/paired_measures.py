@@ -17,12 +17,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from truerisk.aliases import Flags
 from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.outcome import AlternativeTest, TestOutcome
+from truerisk.comparison.outcome import AlternativeTest, TestOutcome, without_spread
 from truerisk.comparison.predictions.joined import JoinedPredictions, rows_that_count
 from truerisk.comparison.predictions.paired_cells import PairedCells
 from truerisk.comparison.predictions.paired_difference import PairedMethod
@@ -33,7 +34,6 @@ from truerisk.comparison.predictions.right_answers import (
     within_region,
 )
 from truerisk.comparison.predictions.text_tests import tests_beside
-from truerisk.comparison.spread import without_spread
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.group_jackknife import METHOD
@@ -101,23 +101,17 @@ class PairedMeasures:
 
     def table(self, pair: Pair) -> PairTable | None:
         """Count the examples by which of two models gets them right; None without predictions."""
-        first, second = self.right[pair[0]], self.right[pair[1]]
-        if first is None or second is None:
-            return None
-        if pair not in self._tables:
-            both, *each = (int(np.count_nonzero(one)) for one in (first & second, first, second))
-            self._tables[pair] = PairTable(
-                names=(self.rows.names[pair[0]], self.rows.names[pair[1]]),
-                both=both,
-                only_first=each[0] - both,
-                only_second=each[1] - both,
-                neither=self.rows.n - sum(each) + both,
-            )
-        return self._tables[pair]
+        return self._tables.get(pair)
 
     @cached_property
     def _tables(self) -> dict[Pair, PairTable]:
-        return {}
+        there = [(at, right) for at, right in enumerate(self.right) if right is not None]
+        return {
+            (one, other): PairTable.of(
+                (self.rows.names[one], self.rows.names[other]), first, second
+            )
+            for (one, first), (other, second) in combinations(there, 2)
+        }
 
     @cached_property
     def right(self) -> tuple[Flags | None, ...]:

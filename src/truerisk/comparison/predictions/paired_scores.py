@@ -7,15 +7,16 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.aliases import Array, Ends
-from truerisk.comparison.outcome import AlternativeTest, TestOutcome
-from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.comparison.spread import (
+from truerisk.comparison.outcome import (
+    AlternativeTest,
     Spread,
+    TestOutcome,
     satterthwaite,
     spread_of_groups,
     spread_of_influences,
     without_spread,
 )
+from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
 from truerisk.intervals.group_jackknife import METHOD, mover_ends

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtr
 
-from truerisk.aliases import Array, Ends
+from truerisk.aliases import Ends, Flags
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.comparison.conclusion import planned_difference
 from truerisk.comparison.equivalence import (
@@ -46,15 +46,15 @@ class PairTable:
     neither: int
 
     @classmethod
-    def of_gains(cls, names: NamePair, gains: Array) -> "PairTable":
-        """Count gains: 1 where only the second is right, −1 where only the first, 0 elsewhere."""
-        second, first = int((gains > 0).sum()), int((gains < 0).sum())
+    def of(cls, names: NamePair, first: Flags, second: Flags) -> "PairTable":
+        """Count the examples that either model gets right."""
+        both, *each = (int(np.count_nonzero(one)) for one in (first & second, first, second))
         return cls(
             names=names,
-            both=len(gains) - first - second,
-            only_first=first,
-            only_second=second,
-            neither=0,
+            both=both,
+            only_first=each[0] - both,
+            only_second=each[1] - both,
+            neither=len(first) - sum(each) + both,
         )
 
     @property

@@ -116,9 +116,7 @@ def with_slices_compared(
 
 
 def _adjusted(compared: list[ComparedSlice], level: float) -> tuple[ComparedSlice, ...]:
-    raw = [
-        math.nan if one.comparison.p_value is None else one.comparison.p_value for one in compared
-    ]
+    raw = [one.comparison.p_value for one in compared]
     return tuple(
         replace(
             one,

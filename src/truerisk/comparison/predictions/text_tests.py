@@ -10,23 +10,23 @@ about one document depend on each other, and so do categories.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.comparison.datasets.rank_tests import mean_ranks
-from truerisk.comparison.outcome import AlternativeTest
-from truerisk.comparison.spread import Spread
+from truerisk.comparison.outcome import AlternativeTest, Spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure
-from truerisk.tallies.cells import Cells, ClassCounts
+from truerisk.tallies.cells import Cells
 
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.joined import JoinedPredictions
@@ -47,30 +47,7 @@ class TextTest:
     assumes: str
 
 
-Tests = Callable[[Cells, Cells], Iterator[TextTest]]
-
-ALL_DECISIONS = (
-    "All decisions are independent, also those about one document in several categories."
-)
-
-
-def micro_sign_test(first_right: ArrayLike, second_right: ArrayLike) -> TextTest:
-    """Test all document × category decisions at once: the s-test, dominated by common categories.
-
-    McNemar's exact test of the decisions that only one system gets right; `statistic` is the
-    second's.
-    """
-    first, second = (
-        _truths(table, name)
-        for name, table in (("first_right", first_right), ("second_right", second_right))
-    )
-    _check_one_shape(first_right=first, second_right=second)
-    return _sign_test(
-        int(np.count_nonzero(first & ~second)),
-        int(np.count_nonzero(second & ~first)),
-        "micro_sign_test",
-        ALL_DECISIONS,
-    )
+Test = Callable[[Cells, Cells], TextTest]
 
 
 def macro_sign_test(first_f1: ArrayLike, second_f1: ArrayLike) -> TextTest:
@@ -195,15 +172,7 @@ def text_tests(
         y_true, [first, second], [None, None], multilabel=multilabel, labels=labels
     )
     both = PairedCells.of(joined, (0, 1), joined.labels).both
-    (micro,), macro = _decisions(*both), _of_categories(*both)
-    tests = {
-        micro.method: micro,
-        **{one.method: one for one in macro},
-        "proportion_recall": _proportions("tp", "truth", *both),
-        "proportion_precision": _proportions("tp", "predicted", *both),
-        "proportion_error": _error_proportions(*both),
-    }
-    return {name: _where_it_applies(name, one, joined) for name, one in tests.items()}
+    return {name: _where_it_applies(name, test(*both), joined) for name, test in TESTS.items()}
 
 
 def _where_it_applies(name: str, test: TextTest, joined: "JoinedPredictions") -> TextTest:
@@ -226,10 +195,8 @@ def tests_beside(name: str, first: Cells, second: Cells) -> list[AlternativeTest
     The micro sign test stands beside the Hamming loss and micro averages, with the p-test where the
     measure is a proportion; the macro tests beside the macro average of F1.
     """
-    tests = TESTS.get(name)
-    if tests is None:
-        return []
-    return [AlternativeTest(one.method, one.p_value, one.assumes) for one in tests(first, second)]
+    tests = [TESTS[test](first, second) for test in BESIDE.get(name, ())]
+    return [AlternativeTest(one.method, one.p_value, one.assumes) for one in tests]
 
 
 def _sign_test(only_first: int, only_second: int, method: str, assumes: str) -> TextTest:
@@ -272,37 +239,19 @@ def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]
     return first[defined], second[defined]
 
 
-def _truths(table: ArrayLike, name: str) -> Flags:
-    values = np.asarray(table)
-    if values.dtype.kind not in "biuf" or not np.all((values == 0) | (values == 1)):
-        wrong = next(value for value in values.ravel().tolist() if value not in {0, 1})
-        raise InputError(f"`{name}` must hold 0 and 1 only; got {shown(wrong)}.")
-    return values.astype(bool)
+def _decisions(first: Cells, second: Cells) -> TextTest:
+    """Test all document × category decisions at once: the s-test, dominated by common categories.
 
-
-def _check_one_shape(**tables: Flags) -> None:
-    shapes = {name: table.shape for name, table in tables.items()}
-    if len(set(shapes.values())) > 1:
-        listed = ", ".join(f"`{name}` has {shape}" for name, shape in shapes.items())
-        raise InputError(f"Both tables must have one shape; {listed}.")
-
-
-def _decisions(first: Cells, second: Cells) -> Iterator[TextTest]:
-    """Test every decision of a document and a category: all examples of a joint cell at once."""
+    McNemar's exact test of the decisions that only one system gets right, all examples of a joint
+    cell at once.
+    """
     wrong = [np.setxor1d(cells.truth.keys, cells.predicted.keys) for cells in (first, second)]
     only_first, only_second = (
         int(first.rows[np.setdiff1d(theirs, own) // len(first.labels)].sum())
         for own, theirs in (wrong, wrong[::-1])
     )
-    yield _sign_test(only_first, only_second, "micro_sign_test", ALL_DECISIONS)
-
-
-def _share_of(numerator: str, denominator: str) -> Tests:
-    def tests(first: Cells, second: Cells) -> Iterator[TextTest]:
-        yield from _decisions(first, second)
-        yield _proportions(numerator, denominator, first, second)
-
-    return tests
+    assumes = "All decisions are independent, also those about one document in several categories."
+    return _sign_test(only_first, only_second, "micro_sign_test", assumes)
 
 
 def _proportions(numerator: str, denominator: str, first: Cells, second: Cells) -> TextTest:
@@ -311,35 +260,35 @@ def _proportions(numerator: str, denominator: str, first: Cells, second: Cells) 
     return proportion_test(*shares)
 
 
-def _errors(first: Cells, second: Cells) -> Iterator[TextTest]:
-    yield from _decisions(first, second)
-    yield _error_proportions(first, second)
-
-
-def _error_proportions(first: Cells, second: Cells) -> TextTest:
+def _wrong_decisions(first: Cells, second: Cells) -> TextTest:
+    counts = [cells.class_counts() for cells in (first, second)]
+    wrong = [int((one.truth + one.predicted - 2 * one.tp).sum()) for one in counts]
     decisions = first.n * len(first.labels)
-    wrong = [_wrong_decisions(cells.class_counts()) for cells in (first, second)]
     return proportion_test(wrong[0], decisions, wrong[1], decisions)
 
 
-def _wrong_decisions(counts: ClassCounts) -> int:
-    return int((counts.truth + counts.predicted - 2 * counts.tp).sum())
+def _of_categories(test: Callable[[ArrayLike, ArrayLike], TextTest]) -> Test:
+    def of_f1(first: Cells, second: Cells) -> TextTest:
+        return test(
+            *(find_measure("f1").value(c.class_counts().one_vs_rest) for c in (first, second))
+        )
+
+    return of_f1
 
 
-def _of_categories(first: Cells, second: Cells) -> Iterator[TextTest]:
-    values = [_f1_of_categories(cells) for cells in (first, second)]
-    for test in (macro_sign_test, macro_t_test, macro_t_on_ranks):
-        yield test(*values)
-
-
-def _f1_of_categories(cells: Cells) -> Array:
-    return np.asarray(find_measure("f1").value(cells.class_counts().one_vs_rest), dtype=np.float64)
-
-
-TESTS: dict[str, Tests] = {
-    "hamming_loss": _errors,
-    "recall_micro": _share_of("tp", "truth"),
-    "precision_micro": _share_of("tp", "predicted"),
-    "f1_micro": _decisions,
-    "f1_macro": _of_categories,
+TESTS: dict[str, Test] = {
+    "micro_sign_test": _decisions,
+    "macro_sign_test": _of_categories(macro_sign_test),
+    "macro_t_test": _of_categories(macro_t_test),
+    "macro_t_on_ranks": _of_categories(macro_t_on_ranks),
+    "proportion_recall": partial(_proportions, "tp", "truth"),
+    "proportion_precision": partial(_proportions, "tp", "predicted"),
+    "proportion_error": _wrong_decisions,
+}
+BESIDE = {
+    "hamming_loss": ("micro_sign_test", "proportion_error"),
+    "recall_micro": ("micro_sign_test", "proportion_recall"),
+    "precision_micro": ("micro_sign_test", "proportion_precision"),
+    "f1_micro": ("micro_sign_test",),
+    "f1_macro": ("macro_sign_test", "macro_t_test", "macro_t_on_ranks"),
 }

@@ -93,7 +93,7 @@ def train_svms(
         squared_radius=squared_radius,
         radius_rule=rule,
     )
-    wanted = np.flatnonzero(truth.any(axis=1) & ~truth.all(axis=1))
+    trainable = np.flatnonzero(truth.any(axis=1) & ~truth.all(axis=1))
 
     def train(at: int) -> None:
         y = np.where(truth[at], 1.0, -1.0)
@@ -104,7 +104,7 @@ def train_svms(
         if test is not None and isinstance(solution, LinearSolution):
             svms.decision[at] = test @ solution.weights + solution.bias
 
-    _run(train, wanted.tolist(), training.workers, progress)
+    _run(train, trainable.tolist(), training.workers, progress)
     return svms
 
 
@@ -126,13 +126,13 @@ def _leave_out(svms: CategorySVMs, at: int, solution: Solution, problem: Problem
 
 
 def _run(
-    train: Callable[[int], None], wanted: list[int], workers: int, progress: Progress | None
+    train: Callable[[int], None], trainable: list[int], workers: int, progress: Progress | None
 ) -> None:
     """Train in threads, the largest category first: none is left to finish alone."""
-    total = len(wanted)
+    total = len(trainable)
     pool = ThreadPoolExecutor(max(1, min(workers, total)))
     try:
-        running: list[Future[None]] = [pool.submit(train, at) for at in wanted]
+        running: list[Future[None]] = [pool.submit(train, at) for at in trainable]
         for done, future in enumerate(as_completed(running), start=1):
             future.result()
             if progress is not None:

@@ -5,7 +5,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -94,22 +93,22 @@ def _as_said(split: Sequence[str | None]) -> Parts:
     )
 
 
-def categories_of(labels: Labels, parts: Parts, asked: Sequence[str] | None) -> tuple[str, ...]:
+def categories_of(labels: Labels, parts: Parts, requested: Sequence[str] | None) -> tuple[str, ...]:
     """List the categories, that with most training documents first."""
     used = Counter(label for at in parts.train for label in dict.fromkeys(labels[at]))
-    known = {*used, *(label for at in parts.test for label in labels[at])}
-    if asked is not None:
-        unknown = [name for name in asked if name not in known]
-        if unknown or not asked:
+    names = {*used, *(label for at in parts.test for label in labels[at])}
+    if requested is not None:
+        unnames = [name for name in requested if name not in names]
+        if unnames or not requested:
             raise InputError(
                 f"`categories` must be carried by a document; got "
-                f"{listed(unknown) if unknown else 'none'}. "
-                f"There are {listed(sorted(known, key=lambda name: (-used[name], name)))}."
+                f"{listed(unnames) if unnames else 'none'}. "
+                f"There are {listed(sorted(names, key=lambda name: (-used[name], name)))}."
             )
-        known = set(asked)
-    if not known:
+        names = set(requested)
+    if not names:
         raise InputError("`labels` must give a category to at least one document; all are empty.")
-    return tuple(sorted(known, key=lambda name: (-used[name], name)))
+    return tuple(sorted(names, key=lambda name: (-used[name], name)))
 
 
 def truth_of(labels: Labels, which: Indices, names: Sequence[str]) -> Flags:
@@ -195,8 +194,8 @@ class CorpusEvaluation(Evaluation):
 
     Examples
     --------
-    >>> found = CorpusEvaluation(estimates={}, n=0, level=0.95, labels=(), pos_label=None)
-    >>> found.holdout is None, found.categories
+    >>> result = CorpusEvaluation(estimates={}, n=0, level=0.95, labels=(), pos_label=None)
+    >>> result.holdout is None, result.categories
     (True, ())
     """
 
@@ -206,10 +205,6 @@ class CorpusEvaluation(Evaluation):
     holdout: Evaluation | None = None
     categories: tuple[Category, ...] = ()
     one_label: Evaluation | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "at_rho", MappingProxyType(dict(self.at_rho)))
 
     @property
     def variants(self) -> Iterator[tuple[str, float, Evaluation]]:
@@ -343,8 +338,8 @@ def estimate_corpus(
     >>> texts = ("wheat corn rye", "corn wheat oats", "gold silver tin", "tin gold lead") * 3
     >>> labels = (("grain",), ("grain",), ("metal",), ("metal",)) * 3
     >>> corpus = Corpus(ids=tuple("abcdefghijkl"), texts=texts, labels=labels)
-    >>> found = estimate_corpus(corpus)
-    >>> print(found.by_class["grain"]["recall"].interval)
+    >>> result = estimate_corpus(corpus)
+    >>> print(result.by_class["grain"]["recall"].interval)
     at least 0.607 with 95 % confidence
     """
     check_choice(method, METHODS, "method")

@@ -184,8 +184,8 @@ class NeededSize:
             return f"{what} is not reachable by this learner: the curve levels off before it"
         if math.isinf(self.size):
             return f"{what} may not be reachable: {ends} examples at {level}"
-        told = f"{what} takes about {_size(self.size)} examples {ends} at {level}"
-        return f"{told}: {_size(self.more)} more" if self.more else f"{told}: there are enough"
+        text = f"{what} takes about {_size(self.size)} examples {ends} at {level}"
+        return f"{text}: {_size(self.more)} more" if self.more else f"{text}: there are enough"
 
 
 def _size(size: float) -> str:
@@ -288,8 +288,8 @@ class Extrapolation:
     def __str__(self) -> str:
         law = f"{self.a:.3g} + {self.b:.3g}·n^−{self.c:.3g}"
         loss = f"1 − {self.measure}" if self.higher_is_better else self.measure
-        told = f"{loss} = {law}, levels off at {_with_ends(self.a, self.a_interval)}"
-        return told if self.determined else f"{told} (undetermined)"
+        text = f"{loss} = {law}, levels off at {_with_ends(self.a, self.a_interval)}"
+        return text if self.determined else f"{text} (undetermined)"
 
     @property
     def _law(self) -> PowerLaws:

@@ -15,10 +15,10 @@ from truerisk.checks import (
     check_choice,
     check_level,
     check_number,
-    check_random_state,
     check_same_length,
     check_whole_number,
     shown,
+    stated_seed,
 )
 from truerisk.errors import InputError
 from truerisk.estimation.curves.points import Design, Refits, curve_of
@@ -31,6 +31,7 @@ from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import positive_of_two
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner, models_by_name
+from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import (
     is_of_counts,
     metadata_of,
@@ -51,11 +52,6 @@ def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
     if not named:
         raise InputError("`models` must hold at least one model; got none.")
     return {name: as_learner(one, X, examples=examples) for name, one in named.items()}
-
-
-def sized(X: Any) -> Any:
-    """Give something whose length is the number of examples: a sparse matrix has none."""
-    return range(X.shape[0]) if hasattr(X, "shape") else X
 
 
 def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
@@ -85,13 +81,13 @@ def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
     return labels, codes.astype(np.intp)
 
 
-def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
+def positive_at(measure: str, labels: NDArray[Any], pos_label: Any) -> int:
     """Give the position of the positive label; of the last one where the measure has none."""
     names = [str(label) for label in labels]
-    if asked is not None and str(asked) not in names:
+    if pos_label is not None and str(pos_label) not in names:
         raise InputError(
             f"`pos_label` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
-            f"got {shown(asked)}."
+            f"got {shown(pos_label)}."
         )
     entry, average = measure_of(measure)
     unbounded = not all(map(math.isfinite, range_of(measure)))  # costs too, which are not given
@@ -99,13 +95,13 @@ def positive_at(measure: str, labels: NDArray[Any], asked: Any) -> int:
         raise InputError(f"`measure` must have a bounded range; got {measure!r}, which has none.")
     has_positive = entry is not None and entry.needs in {"binary counts", "ranking"}
     if not has_positive or average or (not is_of_counts(measure) and len(names) > 2):
-        return len(names) - 1 if asked is None else names.index(str(asked))
+        return len(names) - 1 if pos_label is None else names.index(str(pos_label))
     if len(names) > 2:
         raise InputError(
             f"`measure` must be one of several classes; got {measure!r}, which is of one of two. "
             f"Take {measure}_macro or {measure}_micro."
         )
-    return names.index(positive_of_two(names, None if asked is None else str(asked)))
+    return names.index(positive_of_two(names, None if pos_label is None else str(pos_label)))
 
 
 def check_svms(models: Mapping[str, Any], labels: NDArray[Any], measure: str) -> None:
@@ -153,8 +149,8 @@ def held_out_of(codes: Indices, test_size: float) -> int:
     return held
 
 
-def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tuple[int, ...]:
-    """Choose the training sizes, or check those asked for."""
+def sizes_of(plan: CurvePlan, repeats: int, requested: Sequence[int] | None) -> tuple[int, ...]:
+    """Choose the training sizes, or check those requested."""
     # Only groups and given divisions can make the lines of repeats differ in length and classes.
     differ = plan.groups is not None or plan.given is not None
     lines = [plan.division(at)[0] for at in range(repeats if differ else 1)]
@@ -164,10 +160,12 @@ def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tupl
             "`groups` must leave two groups, and two examples of every class, to train on in every "
             "repeat; they do not. Hold out less, or make the groups smaller."
         )
-    if asked is not None:
-        chosen = sorted(check_whole_number(size, "sizes", low=1) for size in asked)
+    if requested is not None:
+        chosen = sorted(check_whole_number(size, "sizes", low=1) for size in requested)
         if len(set(chosen)) < max(2, len(chosen)):
-            raise InputError(f"`sizes` must be two different numbers at least; got {shown(asked)}.")
+            raise InputError(
+                f"`sizes` must be two different numbers at least; got {shown(requested)}."
+            )
         for size in (chosen[0], chosen[-1]):
             if not least <= size <= largest:
                 raise InputError(
@@ -186,7 +184,6 @@ def sizes_of(plan: CurvePlan, repeats: int, asked: Sequence[int] | None) -> tupl
 
 
 ESTIMATES = ("cross_validation", "xi_alpha")
-SEEDS = 2**32
 
 
 def learning_curve(
@@ -278,8 +275,8 @@ def learning_curve(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = learning_curve(GaussianNB(), X, y, sizes=[10, 20, 40, 80], random_state=1)
-    >>> [round(point.mean, 3) for point in found["GaussianNB"].points]
+    >>> result = learning_curve(GaussianNB(), X, y, sizes=[10, 20, 40, 80], random_state=1)
+    >>> [round(point.mean, 3) for point in result["GaussianNB"].points]
     [0.179, 0.084, 0.061, 0.053]
     """
     check_level(level)
@@ -290,20 +287,17 @@ def learning_curve(
     measure, scorer = single_scoring(measure, scoring, "error_rate")
     labels, codes = coded(y)
     units = units_of(groups)
-    check_same_length(X=sized(X), y=codes, groups=units)
+    check_same_length(X=range(number_of_rows(X)), y=codes, groups=units)
     at = positive_at(measure, labels, pos_label)
-    seed = random_state
-    if not isinstance(seed, (int, np.integer)):
-        seed = int(check_random_state(random_state).integers(SEEDS))
-    check_whole_number(seed, "random_state")
+    seed = stated_seed(random_state)
     if cv is None:
         share = 0.25 if test_size is None else test_size
-        plan = CurvePlan(codes, units, held_out_of(codes, share), int(seed))
+        plan = CurvePlan(codes, units, held_out_of(codes, share), seed)
         repeats = repeats or 10
     else:
         _refuse_beside_cv(repeats=repeats, test_size=test_size)
-        given = _given_divisions(cv, X, y, groups, int(seed))
-        plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), int(seed), given)
+        given = _given_divisions(cv, X, y, groups, seed)
+        plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), seed, given)
         repeats = len(given)
     tried = sizes_of(plan, repeats, sizes)
     named = named_models(models, X, tried[-1])
@@ -322,7 +316,7 @@ def learning_curve(
         sizes=tried,
         repeats=repeats,
         estimate=estimate,
-        seed=int(seed),
+        seed=seed,
     )
     shared = {
         "models": tuple(named.values()),

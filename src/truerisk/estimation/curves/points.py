@@ -200,7 +200,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
     design = refits.design
     column = values[:, size_at]
     broken = [item for item in refits.failed if item[0] == at and item[2] == size_at]
-    interval, notes = None, tuple(_told(broken, refits.failed))
+    interval, notes = None, tuple(_failed_repeats(broken, refits.failed))
     if not broken:
         interval, notes = mean_interval(
             design.measure,
@@ -212,7 +212,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
         )
     own = refits.estimates[at, :, size_at]
     lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
-    notes = (*notes, *_told(lost, refits.estimate_failed, "estimate: "))
+    notes = (*notes, *_failed_repeats(lost, refits.estimate_failed, "estimate: "))
     notes = (*notes, *_warnings(refits, at, size_at))
     is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
     costs = _medians(refits.costs[at, :, size_at])
@@ -302,7 +302,7 @@ def _loss_interval(design: Design, point: CurvePoint) -> Interval:
     return ends
 
 
-def _told(
+def _failed_repeats(
     items: list[tuple[int, int, int]], messages: Mapping[Any, str], of: str = ""
 ) -> Iterator[Finding]:
     for item in items[:MAX_NAMED]:
@@ -315,9 +315,11 @@ def _told(
 
 def _warnings(refits: Refits, at: int, size_at: int) -> Iterator[Finding]:
     """Give each warning of a learner at a size once, with the number of repeats that met it."""
-    met = [told for item, told in refits.warned.items() if (item[0], item[2]) == (at, size_at)]
-    for message in dict.fromkeys(message for told in met for message in told):
-        times = sum(message in told for told in met)
+    met = [
+        messages for item, messages in refits.warned.items() if (item[0], item[2]) == (at, size_at)
+    ]
+    for message in dict.fromkeys(message for messages in met for message in messages):
+        times = sum(message in messages for messages in met)
         said = f"warned in {times} of {refits.design.repeats} repeats: {message}"
         yield Finding(said, code="repeats_warned")
 

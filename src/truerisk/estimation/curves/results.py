@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +22,7 @@ from truerisk.results import (
     Finding,
     Frozen,
     Interval,
-    MissingNameError,
-    Reportable,
+    NamedEntries,
     Row,
     estimate_row,
 )
@@ -257,9 +255,6 @@ class LearnerCurve(Frozen):
     measure: str
     level: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "growth", MappingProxyType(dict(self.growth)))
-
     @property
     def sizes(self) -> tuple[int, ...]:
         """The training sizes."""
@@ -332,7 +327,7 @@ class LearnerCurve(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
+class LearningCurve(NamedEntries[LearnerCurve]):
     """The curves of several learners on the same divisions: a read-only mapping, name → curve.
 
     `crossings` tells for each two learners from which size on which one is better;
@@ -351,6 +346,8 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
     """
 
     kind: ClassVar[str] = "learning_curve"
+    entries: ClassVar[str] = "curves"
+    entry: ClassVar[str] = "learner"
 
     curves: Mapping[str, LearnerCurve]
     measure: str
@@ -367,21 +364,6 @@ class LearningCurve(Reportable, Mapping[str, LearnerCurve]):
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     source: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("curves", "source"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __getitem__(self, name: str) -> LearnerCurve:
-        if name not in self.curves:
-            raise MissingNameError(name, self.curves, "learner")
-        return self.curves[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.curves)
-
-    def __len__(self) -> int:
-        return len(self.curves)
 
     def best_for(self, cpu_seconds: float) -> Affordable | None:
         """Give the best mean that a budget of CPU seconds pays for; None if it pays for none."""

@@ -46,12 +46,15 @@ class CurvePlan:
             return self._in_line(train, rng), test
         if self.groups is not None:
             return self._of_groups(rng)
-        shuffled = rng.permutation(len(self.codes))
+        return self._by_class(rng.permutation(len(self.codes)), self.held_out)
+
+    def _by_class(self, shuffled: Indices, held_out: int) -> tuple[Indices, Indices]:
+        """Put examples in line with the classes in proportion, after some that are held out."""
         by_class = shuffled[np.argsort(self.codes[shuffled], kind="stable")]
         code = self.codes[by_class]
         counts = np.bincount(code)
         rank = np.arange(len(code)) - (np.cumsum(counts) - counts)[code]
-        quota = _quotas(counts, self.held_out)
+        quota = _quotas(counts, held_out)
         held = rank < quota[code]
         place = (rank - quota[code] + 0.5) / (counts - quota)[code]
         line = np.argsort(place[~held], kind="stable")
@@ -63,11 +66,7 @@ class CurvePlan:
         if self.groups is not None:
             order = rng.permutation(int(self.groups.max()) + 1)
             return shuffled[np.argsort(order[self.groups[shuffled]], kind="stable")]
-        by_class = shuffled[np.argsort(self.codes[shuffled], kind="stable")]
-        code = self.codes[by_class]
-        counts = np.bincount(code)
-        rank = np.arange(len(code)) - (np.cumsum(counts) - counts)[code]
-        return by_class[np.argsort((rank + 0.5) / counts[code], kind="stable")]
+        return self._by_class(shuffled, 0)[0]
 
     def _of_groups(self, rng: np.random.Generator) -> tuple[Indices, Indices]:
         groups: Any = self.groups

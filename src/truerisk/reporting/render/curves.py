@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label
 from truerisk.reporting.render.figures import axes_or_new

@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.intervals.chosen_thresholds import kept_by_order
-from truerisk.intervals.normal import normal_quantile
+from truerisk.intervals.distributions import normal_quantile
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need

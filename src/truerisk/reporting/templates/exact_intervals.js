@@ -1,5 +1,5 @@
 // Clopper and Pearson's interval of k of n, as intervals/binomial.py and beta_quantile.py give it,
-// and Student's quantile, as intervals/student.py does.
+// and Student's quantile, as intervals/distributions.py does.
 //
 // Problem   find θ with  I(a, b; x) = tail,  x = 1 / (1 + exp(−θ)),  I the regularised incomplete beta
 // Method    Newton's steps on log I, each kept inside the bracket that all earlier ones leave

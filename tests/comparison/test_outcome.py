@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from truerisk.comparison.predictions.paired_difference import paired_difference_ends
-from truerisk.comparison.spread import (
+from truerisk.comparison.outcome import (
     Spread,
     satterthwaite,
     spread_of_groups,
@@ -15,6 +14,7 @@ from truerisk.comparison.spread import (
     undetermined,
     without_spread,
 )
+from truerisk.comparison.predictions.paired_difference import paired_difference_ends
 
 values = st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6)
 
