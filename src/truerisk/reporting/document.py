@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import measure_of, title_of, written
+from truerisk.reporting.wording import written
 from truerisk.results import Estimate
 
 Facts = Iterator[tuple[str, str]]

@@ -4,31 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from truerisk.measures.registry import measure_of, title_of
 from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, Interval, decimals_for, number
-
-__all__ = [
-    "NO_INTERVAL",
-    "UNDEFINED",
-    "Written",
-    "cost_words",
-    "count",
-    "counted",
-    "decimals_for",
-    "interval_heading",
-    "interval_subtitle",
-    "interval_words",
-    "measure_of",
-    "number",
-    "p_words",
-    "percent",
-    "plain_text",
-    "share",
-    "spoken",
-    "title_of",
-    "with_interval",
-    "written",
-]
 
 MIN_P = 1e-4  # a smaller p-value is written as being smaller
 NO_INTERVAL = "–"

@@ -7,25 +7,8 @@ from typing import Any
 
 from truerisk.checks import shown
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
-from truerisk.reporting.document import (
-    SENTENCE,
-    Axis,
-    Block,
-    Chapter,
-    FactList,
-    Facts,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    axis_of,
-    heads,
-    number_columns,
-    sentences,
-    strip,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results.evaluation import (
@@ -37,15 +20,8 @@ from truerisk.reporting.results.evaluation import (
 )
 from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
-from truerisk.reporting.wording import (
-    UNDEFINED,
-    count,
-    counted,
-    interval_subtitle,
-    percent,
-    title_of,
-)
-from truerisk.results import Estimate, Evaluation
+from truerisk.reporting.wording import count, counted, interval_subtitle, percent
+from truerisk.results import UNDEFINED, Estimate, Evaluation
 
 HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
 DRAWN = {"f1": 1.0, "precision": 1.0, "recall": 1.0, "error_rate": 0.0}  # and the perfect value
@@ -59,19 +35,19 @@ NOTHING = "–"
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
-def corpus_chapter(evaluation: CorpusEvaluation) -> Chapter:
+def corpus_chapter(evaluation: CorpusEvaluation) -> doc.Chapter:
     """Give all that a page says of the categories of a corpus."""
-    return Chapter(
+    return doc.Chapter(
         title="How well will each category be told?",
         subtitle=_subtitle(evaluation),
-        verdict=sentences(evaluation.verdict),
+        verdict=doc.sentences(evaluation.verdict),
         tiles=tuple(_tiles(evaluation)),
         sections=(
-            Section("categories", "Category by category", _categories(evaluation), _lead()),
-            table_section(average_table(evaluation), "Numbers are percent."),
-            *map(table_section, one_label_tables(evaluation)),
+            doc.Section("categories", "Category by category", _categories(evaluation), _lead()),
+            doc.table_section(average_table(evaluation), "Numbers are percent."),
+            *map(doc.table_section, one_label_tables(evaluation)),
         ),
-        notes=sentences(evaluation.notes),
+        notes=doc.sentences(evaluation.notes),
     )
 
 
@@ -98,15 +74,15 @@ def _method(evaluation: CorpusEvaluation) -> str:
     return f"{METHOD_TITLES[name]}{rho}"
 
 
-def _tiles(evaluation: CorpusEvaluation) -> Iterator[Tile]:
+def _tiles(evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
     for name, title in HEADLINES.items():
         beside = ""
         if evaluation.holdout is not None:
             beside = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
-        yield _tile(Tile.of(title, evaluation[name], beside), evaluation[name])
+        yield _tile(doc.Tile.of(title, evaluation[name], beside), evaluation[name])
 
 
-def _tile(tile: Tile, estimate: Estimate) -> Tile:
+def _tile(tile: doc.Tile, estimate: Estimate) -> doc.Tile:
     """Write a tile in percent, as everything on this page is."""
     ends = estimate.interval
     text = tile.interval
@@ -126,7 +102,7 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
     shown = evaluation.categories[:MAX_DRAWN]
     ways = [evaluation.by_class] + ([] if holdout is None else [holdout.by_class])
     axes = {
-        name: axis_of([path[one.name][name] for path in ways for one in shown], perfect)
+        name: doc.axis_of([path[one.name][name] for path in ways for one in shown], perfect)
         for name, perfect in DRAWN.items()
     }
     totals = [
@@ -180,13 +156,15 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
     }
 
 
-def _page_cell(own: Estimate | None, beside: Estimate | None, axis: Axis | None) -> dict[str, Any]:
+def _page_cell(
+    own: Estimate | None, beside: Estimate | None, axis: doc.Axis | None
+) -> dict[str, Any]:
     return {
         "own": NOTHING if own is None else in_one_cell(own),
         "beside": None if beside is None else in_one_cell(beside),
-        "first": None if own is None else strip(own, axis),
-        "second": None if beside is None else strip(beside, axis),
-        "reason": "" if own is None else visible("; ".join(own.notes), most=SENTENCE),
+        "first": None if own is None else doc.strip(own, axis),
+        "second": None if beside is None else doc.strip(beside, axis),
+        "reason": "" if own is None else visible("; ".join(own.notes), most=doc.SENTENCE),
     }
 
 
@@ -211,11 +189,13 @@ def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:
     return {**mark, "words": f"{100 * float(mark['words']):g}"}
 
 
-def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Table:
+def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> doc.Table:
     """Give one row per category and, below it, a row of what the documents held out say."""
     holdout = evaluation.holdout
     ranked = {} if holdout is None else RANKED
-    columns = heads("Category", "#Docs", *number_columns((*MEASURES.values(), *ranked.values())))
+    columns = doc.heads(
+        "Category", "#Docs", *doc.number_columns((*MEASURES.values(), *ranked.values()))
+    )
     rows = []
     for category in evaluation.categories[:top]:
         own = evaluation.by_class[category.name]
@@ -226,22 +206,22 @@ def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Tabl
             documents = count(category.test_documents or 0)
             ranks = (_value_in_percent(tested[name]) for name in ranked)
             rows.append((f"└ {HELD_OUT}", documents, *_cells(tested), *ranks))
-    return Table(_title(evaluation), columns, tuple(rows))
+    return doc.Table(_title(evaluation), columns, tuple(rows))
 
 
-def average_table(evaluation: CorpusEvaluation) -> Table:
+def average_table(evaluation: CorpusEvaluation) -> doc.Table:
     """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
     measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
-    columns = heads("Average", *number_columns(measures.values()))
+    columns = doc.heads("Average", *doc.number_columns(measures.values()))
     rows = [
         (f"{average}, {name}", *_averages(result, average, measures))
         for name, result in _sources(evaluation)
         for average in ("micro", "macro")
     ]
-    return Table("Averages over the categories", columns, tuple(rows))
+    return doc.Table("Averages over the categories", columns, tuple(rows))
 
 
-def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     """Give accuracy, macro averages and confusions, where every document has one label."""
     one_label = evaluation.one_label
     if one_label is not None:
@@ -308,28 +288,28 @@ def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
         yield HELD_OUT, evaluation.holdout
 
 
-def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[Block]:
+def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[doc.Block]:
     """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
     yield category_table(evaluation, top)
     left = len(evaluation.categories) - (top or len(evaluation.categories))
     if left > 0:
         are = "category is" if left == 1 else "categories are"
-        yield Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
+        yield doc.Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
     yield average_table(evaluation)
     yield from one_label_tables(evaluation)
-    yield Sentences(evaluation.verdict, "Verdict")
-    yield Sentences(evaluation.notes, "Notes")
-    yield FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
+    yield doc.Sentences(evaluation.verdict, "Verdict")
+    yield doc.Sentences(evaluation.notes, "Notes")
+    yield doc.FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
 
 
-def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     """Give the tables of Markdown and LaTeX."""
     yield category_table(evaluation)
     yield average_table(evaluation)
     yield from one_label_tables(evaluation)
 
 
-def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
+def corpus_pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
     """Draw the most frequent categories, then what is drawn of any evaluation."""
     defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
     if defined:
@@ -339,7 +319,7 @@ def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
     yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
 
 
-def corpus_facts(evaluation: Any) -> Facts:
+def corpus_facts(evaluation: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "training documents", count(evaluation.n)
     if evaluation.holdout is not None:

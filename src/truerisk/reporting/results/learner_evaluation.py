@@ -9,16 +9,8 @@ import numpy as np
 
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Entry,
-    Facts,
-    Section,
-    Sentences,
-    Tile,
-    charts_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Rule, Use, by_rules
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
@@ -37,16 +29,8 @@ from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
-from truerisk.reporting.wording import (
-    cost_words,
-    count,
-    counted,
-    number,
-    spoken,
-    title_of,
-    with_interval,
-)
-from truerisk.results import Resampled
+from truerisk.reporting.wording import cost_words, count, counted, spoken, with_interval
+from truerisk.results import Resampled, number
 
 MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"
@@ -54,7 +38,7 @@ WIDE_ERROR = 0.1  # an interval of the error rate that says little
 NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 
 
-def learner_chapter(result: LearnerEvaluation) -> Chapter:
+def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
     """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
     chapter = evaluation_chapter(result)
     head, *rest = chapter.sections
@@ -81,7 +65,7 @@ def _refits(result: LearnerEvaluation) -> str:
     return counted(result.refits, "refit")
 
 
-def _with_baseline(result: LearnerEvaluation, chapter: Chapter) -> Iterator[Tile]:
+def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[doc.Tile]:
     titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
     for tile in chapter.tiles:
         always = titles.get(tile.title)
@@ -89,7 +73,7 @@ def _with_baseline(result: LearnerEvaluation, chapter: Chapter) -> Iterator[Tile
         yield replace(tile, beside=tile.beside or text)
 
 
-def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
+def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw the value of every refit, for the measures that matter."""
     several = [
         one
@@ -98,7 +82,7 @@ def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
         and np.isfinite(one.replicates).sum() >= FEWEST
     ]
     if several:
-        yield charts_section(
+        yield doc.charts_section(
             "How much the refits differ",
             [refit_chart(one) for one in several[:MAX_SPREADS]],
             "The value of each refit on the examples that it did not train on. A single refit "
@@ -107,18 +91,20 @@ def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
         )
 
 
-def _others(result: LearnerEvaluation) -> Iterator[Section]:
+def _others(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw further estimates of the error rate, and that of always the same answer."""
     always = result.baseline.get("error_rate")
-    entries = [Entry(method_title(result), result["error_rate"])] if "error_rate" in result else []
-    entries += [Entry(spoken(name), one) for name, one in result.variants.items()]
+    entries = (
+        [doc.Entry(method_title(result), result["error_rate"])] if "error_rate" in result else []
+    )
+    entries += [doc.Entry(spoken(name), one) for name, one in result.variants.items()]
     if always is not None:
-        entries.append(Entry(BASELINE, always, "judged on the same examples"))
+        entries.append(doc.Entry(BASELINE, always, "judged on the same examples"))
     if len(entries) > 1:
         yield estimate_forest("The error rate, and what it is to be held against", "By", entries)
 
 
-def learner_facts(evaluation: Any) -> Facts:
+def learner_facts(evaluation: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
@@ -216,7 +202,7 @@ LEARNER_RULES: tuple[Rule, ...] = (
 )
 
 
-def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
+def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
     """Give what a terminal shows: the evaluation, and what training and classifying cost."""
     yield from evaluation_blocks(evaluation)
     if evaluation.costs is None:
@@ -228,7 +214,7 @@ def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
         f"{classify:.3g} s."
     )
     constant = [] if always is None else [f"Always answering the commonest class: {always}"]
-    yield Sentences([*constant, costs])
+    yield doc.Sentences([*constant, costs])
 
 
 PRESENTER = replace(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from truerisk.comparison.learners.model_comparisons import ModelComparisons
+from truerisk.measures.registry import title_of
 from truerisk.reporting.document import Block, Facts, Pictures, Table
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import (
@@ -18,7 +19,7 @@ from truerisk.reporting.results.comparison import (
     model_comparison_table,
 )
 from truerisk.reporting.sections.coverage import uses_of
-from truerisk.reporting.wording import plain_text, title_of
+from truerisk.reporting.wording import plain_text
 
 
 def model_comparisons_facts(result: Any) -> Facts:

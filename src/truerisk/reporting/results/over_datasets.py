@@ -8,24 +8,8 @@ from typing import Any
 from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import DIFFERENCE, coverage_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
-from truerisk.reporting.document import (
-    SENTENCE,
-    Block,
-    Chapter,
-    Column,
-    FactList,
-    Facts,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import SIDES
@@ -44,12 +28,11 @@ from truerisk.reporting.wording import (
     counted,
     interval_heading,
     interval_words,
-    number,
     p_words,
     percent,
     plain_text,
 )
-from truerisk.results import Estimate
+from truerisk.results import Estimate, number
 
 ZEROS = {
     "pratt": "ranked, then left out (Pratt)",
@@ -76,49 +59,49 @@ NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
-def over_datasets_chapter(result: OverDatasets) -> Chapter:
+def over_datasets_chapter(result: OverDatasets) -> doc.Chapter:
     """Make the chapter of classifiers compared over many data sets."""
     parts = (
         counted(result.n, "data set"),
         counted(len(result.names), "classifier"),
         f"{percent(result.level)} intervals",
     )
-    return Chapter(
+    return doc.Chapter(
         title="Which classifier is better over many data sets?",
         subtitle=" · ".join(parts),
-        verdict=sentences(result.verdict),
+        verdict=doc.sentences(result.verdict),
         tiles=tuple(_tiles(result)),
         sections=tuple(_sections(result)),
-        notes=sentences(ranking_notes(result)),
+        notes=doc.sentences(ranking_notes(result)),
     )
 
 
-def _sections(result: OverDatasets) -> Iterator[Section]:
+def _sections(result: OverDatasets) -> Iterator[doc.Section]:
     if result.friedman is not None:
         yield critical_difference_section(result)
     shown = result.pairs[:MAX_PAIRS]
     left_out = len(result.pairs) - len(shown)
     yield _pairs(result, shown, left_out)
     yield _posteriors(result, shown, left_out)
-    yield from map(table_section, ranking_tables(result, drawn=True))
+    yield from map(doc.table_section, ranking_tables(result, drawn=True))
 
 
-def _tiles(result: OverDatasets) -> Iterator[Tile]:
+def _tiles(result: OverDatasets) -> Iterator[doc.Tile]:
     if result.friedman is None:
         yield difference_tile(_pair_difference(result, result.pairs[0], "Typical difference"))
     best = result.in_order[0]
     among = f"of {len(result.names)} classifiers, over {counted(result.n, 'data set')}"
-    yield Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
+    yield doc.Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
     if result.friedman is not None:
-        yield Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
+        yield doc.Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
     length = result.critical_difference if result.control is None else result.control_difference
     if length is not None:
         kind = "Nemenyi" if result.control is None else "Bonferroni-Dunn"
         words = f"{kind}, {percent(result.level)}"
-        yield Tile("Critical difference of ranks", f"{length:.2f}", words)
+        yield doc.Tile("Critical difference of ranks", f"{length:.2f}", words)
 
 
-def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> doc.Section:
     rows = [_pair_difference(result, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
     side = SIDES[result.higher_is_better]
@@ -155,7 +138,9 @@ def _pair_difference(result: OverDatasets, pair: PairOverDatasets, title: str) -
     )
 
 
-def _posteriors(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+def _posteriors(
+    result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int
+) -> doc.Section:
     region = (
         "Without a region of equivalence only exact ties are equivalent."
         if result.region is None
@@ -183,7 +168,7 @@ def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
         yield ProbabilityBar(title, *chances, NEXT)
 
 
-def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
+def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[doc.Table]:
     """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
     yield rank_table(result)
     if result.friedman is not None:
@@ -197,15 +182,15 @@ def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[Tab
         yield control_table(result)
 
 
-def rank_table(result: OverDatasets) -> Table:
+def rank_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier, the best first; ranks do not tell a group apart."""
     groups = {
         name: ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
         for name in result.names
     }
     grouped = result.critical_difference is not None
-    columns = heads(
-        "Classifier", "#Average rank", "#Mean score", *((Column("Groups"),) if grouped else ())
+    columns = doc.heads(
+        "Classifier", "#Average rank", "#Mean score", *((doc.Column("Groups"),) if grouped else ())
     )
     rows = tuple(
         (
@@ -216,15 +201,15 @@ def rank_table(result: OverDatasets) -> Table:
         )
         for name in result.in_order
     )
-    return Table(f"Average ranks over {count(result.n)} data sets", columns, rows)
+    return doc.Table(f"Average ranks over {count(result.n)} data sets", columns, rows)
 
 
-def together_table(result: OverDatasets) -> Table:
+def together_table(result: OverDatasets) -> doc.Table:
     """Give one row per test of all classifiers together."""
-    columns = heads("Test", "#Statistic", "#p")
+    columns = doc.heads("Test", "#Statistic", "#p")
     test = result.friedman
     if test is None:
-        return Table("All together", columns, ())
+        return doc.Table("All together", columns, ())
     rows = (
         ("Iman-Davenport F", number(test.f), p_words(test.p_value)),
         ("Friedman χ²", number(test.chi2), p_words(test.chi2_p_value)),
@@ -234,12 +219,12 @@ def together_table(result: OverDatasets) -> Table:
             p_words(test.tie_corrected_p_value),
         ),
     )
-    return Table("All together", columns, rows)
+    return doc.Table("All together", columns, rows)
 
 
-def pair_table(result: OverDatasets) -> Table:
+def pair_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: typical difference, interval, wins, finding."""
-    columns = heads(
+    columns = doc.heads(
         "Second − first",
         "#Typical",
         f"#{interval_heading(result.level)}",
@@ -256,10 +241,10 @@ def pair_table(result: OverDatasets) -> Table:
         )
         for pair in result.pairs
     )
-    return Table("Pairs", columns, rows)
+    return doc.Table("Pairs", columns, rows)
 
 
-def p_value_table(result: OverDatasets) -> Table:
+def p_value_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: the p-values of its tests, of which Holm's tells the finding."""
     offered: tuple[tuple[str, Callable[[PairOverDatasets], float | None]], ...] = (
         ("Wilcoxon", lambda pair: pair.wilcoxon.p_value),
@@ -269,20 +254,22 @@ def p_value_table(result: OverDatasets) -> Table:
         ("Equivalence", lambda pair: pair.equivalence_p_value),
     )
     used = [(head, value) for head, value in offered if value(result.pairs[0]) is not None]
-    columns = heads("Second − first", *number_columns(head for head, _ in used))
+    columns = doc.heads("Second − first", *doc.number_columns(head for head, _ in used))
     rows = tuple(
         (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in result.pairs
     )
-    return Table("p-values", columns, rows)
+    return doc.Table("p-values", columns, rows)
 
 
 def _title(pair: PairOverDatasets) -> str:
     return f"{pair.names[1]} − {pair.names[0]}"
 
 
-def posterior_table(result: OverDatasets) -> Table:
+def posterior_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair and model: the chances of worse, equivalent, better."""
-    columns = heads("Second − first", "Model", *number_columns(("Worse", "Equivalent", "Better")))
+    columns = doc.heads(
+        "Second − first", "Model", *doc.number_columns(("Worse", "Equivalent", "Better"))
+    )
     rows = tuple(
         (
             bar.title,
@@ -293,12 +280,12 @@ def posterior_table(result: OverDatasets) -> Table:
         for bar in _probability_bars(pair)
     )
     region = "no region" if result.region is None else f"within ± {result.region:g}"
-    return Table(f"Posterior probabilities ({region})", columns, rows)
+    return doc.Table(f"Posterior probabilities ({region})", columns, rows)
 
 
-def control_table(result: OverDatasets) -> Table:
+def control_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier: its average rank against the control's."""
-    columns = heads("Classifier", "#z", "#p", "#Bonferroni-Dunn", "#Holm", "#Hochberg")
+    columns = doc.heads("Classifier", "#z", "#p", "#Bonferroni-Dunn", "#Holm", "#Hochberg")
     rows = tuple(
         (
             one.name,
@@ -307,7 +294,7 @@ def control_table(result: OverDatasets) -> Table:
         )
         for one in result.against_control
     )
-    return Table(f"Average ranks against {result.control} (positive z: better)", columns, rows)
+    return doc.Table(f"Average ranks against {result.control} (positive z: better)", columns, rows)
 
 
 def ranking_notes(result: OverDatasets) -> Iterator[str]:
@@ -347,7 +334,7 @@ def ranking_facts(result: OverDatasets) -> Iterator[tuple[str, str]]:
     yield "seed", str(result.random_state)
 
 
-def critical_difference_section(result: OverDatasets) -> Section:
+def critical_difference_section(result: OverDatasets) -> doc.Section:
     """Give the section of the picture; the best rank is at the right."""
     bars = _group_bars(result)
     depth = FIRST_BAR + BAR_STEP * len(bars) + NAME_STEP // 2
@@ -362,7 +349,7 @@ def critical_difference_section(result: OverDatasets) -> Section:
         "description": _description(result),
         "narrow": _narrow(result),
     }
-    return Section("critical_difference", "Average ranks", data, _rank_lead(result))
+    return doc.Section("critical_difference", "Average ranks", data, _rank_lead(result))
 
 
 def _rank_lead(result: OverDatasets) -> str:
@@ -488,19 +475,19 @@ def _description(result: OverDatasets) -> str:
     if result.control is None and result.cliques:
         groups = "; ".join(", ".join(group) for group in result.cliques)
         text += f" Not told apart: {groups}."
-    return visible(text, most=SENTENCE)
+    return visible(text, most=doc.SENTENCE)
 
 
-def over_datasets_blocks(result: OverDatasets) -> Iterator[Block]:
+def over_datasets_blocks(result: OverDatasets) -> Iterator[doc.Block]:
     """Give what a terminal shows: what may be said, the tables, and what was assumed."""
-    yield Sentences(result.verdict)
+    yield doc.Sentences(result.verdict)
     for table in ranking_tables(result):
         yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
         left = len(table.rows) - MAX_PAIRS_SHOWN
         if left > 0:
-            yield Sentences([f"{left:,} pairs more: --json and --csv have them."])
-    yield Sentences(tuple(ranking_notes(result)), "Notes")
-    yield FactList(list(ranking_facts(result)))
+            yield doc.Sentences([f"{left:,} pairs more: --json and --csv have them."])
+    yield doc.Sentences(tuple(ranking_notes(result)), "Notes")
+    yield doc.FactList(list(ranking_facts(result)))
 
 
 @dataclass(frozen=True)
@@ -544,12 +531,12 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def over_datasets_pictures(result: OverDatasets) -> Pictures:
+def over_datasets_pictures(result: OverDatasets) -> doc.Pictures:
     """Draw the average ranks."""
     yield "ranks", RankPicture(result)
 
 
-def over_datasets_facts(result: Any) -> Facts:
+def over_datasets_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "data sets", count(result.n)
     yield "classifiers", plain_text(result.names)

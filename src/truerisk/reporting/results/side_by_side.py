@@ -5,21 +5,8 @@ from typing import Any
 
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.reporting.document import (
-    Chapter,
-    Entry,
-    Facts,
-    Pictures,
-    Section,
-    Table,
-    Tile,
-    each_once,
-    forest_of,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.leave_one_out import between_settings
@@ -34,7 +21,6 @@ from truerisk.reporting.wording import (
     interval_subtitle,
     percent,
     spoken,
-    title_of,
     with_interval,
     written,
 )
@@ -71,7 +57,7 @@ PROVEN = {"sample_compression", "vc_bound", "holdout_bound"}
 BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
-def side_by_side_chapter(result: SideBySide) -> Chapter:
+def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
     """Give all that a page says of estimates side by side."""
     first = result.estimates[0]
     refits = [_title(one) for one in result.estimates if one.method in BY_REFITS]
@@ -80,12 +66,12 @@ def side_by_side_chapter(result: SideBySide) -> Chapter:
     level = _level(result)
     if level is not None:
         subtitle.append(interval_subtitle(level, result.estimates))
-    return Chapter(
+    return doc.Chapter(
         title="What is this SVM worth, with no test set?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(result)),
+        verdict=doc.sentences(_verdict(result)),
         tiles=tuple(
-            Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
+            doc.Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
             for name in HEADLINES
             for one in result.estimates
             if one.method == name
@@ -94,11 +80,14 @@ def side_by_side_chapter(result: SideBySide) -> Chapter:
             estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
-                [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in result.estimates],
+                [
+                    doc.Entry(_title(one), one, LEANINGS.get(one.method, ""))
+                    for one in result.estimates
+                ],
             ),
             _costs(result),
         ),
-        notes=sentences(_notes(result)),
+        notes=doc.sentences(_notes(result)),
     )
 
 
@@ -139,32 +128,32 @@ def _bound(one: Estimate) -> str:
     return f"{written(one).interval}{ends}"
 
 
-def cost_table(result: SideBySide) -> Table:
+def cost_table(result: SideBySide) -> doc.Table:
     """Give one row per estimate: its value, its interval, and the time it took."""
     heading = interval_heading(_level(result) or 0.95, result.estimates)
     numbers = (title_of(result.estimates[0].measure), heading)
-    columns = heads("Method", *number_columns((*numbers, "Further time")), "Leans")
+    columns = doc.heads("Method", *doc.number_columns((*numbers, "Further time")), "Leans")
     rows = []
     for one, took in zip(result.estimates, result.seconds, strict=True):
         words = written(one)
         time = cost_words("cpu_seconds", took)
         rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
-    return Table("What each of them costs", columns, tuple(rows))
+    return doc.Table("What each of them costs", columns, tuple(rows))
 
 
-def _costs(result: SideBySide) -> Section:
+def _costs(result: SideBySide) -> doc.Section:
     once = cost_words("cpu_seconds", result.training_seconds)
     lead = f"The SVM was trained once in {once}; each took so much longer."
-    return table_section(cost_table(result), lead)
+    return doc.table_section(cost_table(result), lead)
 
 
 def _notes(result: SideBySide) -> Iterator[str]:
     """Give each note once, with the estimates that it is about."""
-    notes = each_once((_title(one), note) for one in result.estimates for note in one.notes)
+    notes = doc.each_once((_title(one), note) for one in result.estimates for note in one.notes)
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
-def side_by_side_facts(result: Any) -> Facts:
+def side_by_side_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "ways of estimating", ", ".join(spoken(one.method) for one in result.estimates)
     for one in result.estimates[:1]:
@@ -202,9 +191,9 @@ def side_by_side_steps(result: Any) -> Iterator[str]:
         yield from between_settings(one)
 
 
-def side_by_side_pictures(result: SideBySide) -> Pictures:
+def side_by_side_pictures(result: SideBySide) -> doc.Pictures:
     """Draw the estimates, one row per method."""
-    yield "estimates", forest_of(result.estimates)
+    yield "estimates", doc.forest_of(result.estimates)
 
 
 PRESENTER = Presenter(

@@ -5,23 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.estimation.svm.xi_alpha import XiAlpha
-from truerisk.reporting.document import (
-    Chapter,
-    Column,
-    Section,
-    Table,
-    heads,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.results.evaluation import evaluation_chapter, remarks
 from truerisk.reporting.results.leave_one_out import between_settings
 from truerisk.reporting.sections.coverage import svm_uses
-from truerisk.reporting.wording import count, number, title_of, with_interval
+from truerisk.reporting.wording import count, with_interval
+from truerisk.results import number
 
 
-def xi_alpha_chapter(result: XiAlpha) -> Chapter:
+def xi_alpha_chapter(result: XiAlpha) -> doc.Chapter:
     """Give all that a page says of the ξα-estimates of an SVM."""
     chapter = evaluation_chapter(result)
     by = {"span": "the span", "search": f"a search of depth {result.settings.get('depth')}"}
@@ -33,9 +27,9 @@ def xi_alpha_chapter(result: XiAlpha) -> Chapter:
         chapter,
         title="How well will this SVM do, by its training alone?",
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
-        verdict=(*sentences(_at_risk(result)), *chapter.verdict),
+        verdict=(*doc.sentences(_at_risk(result)), *chapter.verdict),
         sections=(head, _at_every_rho(result), *rest),
-        notes=sentences(remarks(result)),
+        notes=doc.sentences(remarks(result)),
     )
 
 
@@ -49,14 +43,16 @@ def _at_risk(result: XiAlpha) -> Iterator[str]:
     )
 
 
-def _at_every_rho(result: XiAlpha) -> Section:
-    columns = heads("Measure", *(Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho))
+def _at_every_rho(result: XiAlpha) -> doc.Section:
+    columns = doc.heads(
+        "Measure", *(doc.Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho)
+    )
     rows = tuple(
         (title_of(name), *(with_interval(at[name]) for at in result.at_rho.values()))
         for name in result
     )
-    return table_section(
-        Table("At every ρ", columns, rows),
+    return doc.table_section(
+        doc.Table("At every ρ", columns, rows),
         "At ρ = 2 no error of leave-one-out is missed, as long as the SVM is stable; a smaller "
         "ρ leans less to the pessimistic side. Never refined.",
     )

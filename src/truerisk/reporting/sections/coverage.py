@@ -20,18 +20,10 @@ from truerisk.intervals.measured_coverage import (
     folds_design,
 )
 from truerisk.intervals.measured_coverage import NO_PROMISE as NO_PROMISE_MADE
-from truerisk.measures.registry import measure_of
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
-from truerisk.reporting.wording import (
-    MAX_NAMED,
-    NO_INTERVAL,
-    count,
-    counted,
-    percent,
-    spoken,
-    title_of,
-)
+from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, counted, percent, spoken
 from truerisk.results import Estimate, Interval, Row, has_code
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised

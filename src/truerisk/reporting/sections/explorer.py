@@ -17,7 +17,7 @@ from truerisk.intervals.chosen_thresholds import kept_by_order
 from truerisk.intervals.normal import normal_quantile
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
-from truerisk.measures.registry import Measure, find_measure, measures_that_need
+from truerisk.measures.registry import Measure, find_measure, measures_that_need, title_of
 from truerisk.measures.thresholds import (
     Sweep,
     counts_of_labels,
@@ -26,7 +26,7 @@ from truerisk.measures.thresholds import (
 )
 from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
-from truerisk.reporting.wording import count, percent, title_of
+from truerisk.reporting.wording import count, percent
 from truerisk.results import Evaluation, as_plain, has_code
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import breakeven_of

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from truerisk.errors import InputError
+from truerisk.measures.registry import measure_of
 from truerisk.reporting.document import SENTENCE, Axis, Entry, Section, axis_of, strip
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, measure_of, spoken, written
+from truerisk.reporting.wording import count, spoken, written
 from truerisk.results import Estimate
 
 
