@@ -66,6 +66,16 @@ def number_columns(headings: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(heading, numeric=True) for heading in headings)
 
 
+# Headings, as `heads` reads them, and what each says of an item.
+Cells = dict[str | Column, Callable[[Any], str]]
+
+
+def table(title: str, columns: Cells, items: Iterable[Any]) -> Table:
+    """Make a table of one row per item."""
+    rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
+    return Table(title, heads(*columns), rows)
+
+
 def each_once(notes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Gather what each note is about: pairs of a title and a note → note, its titles."""
     gathered: dict[str, list[str]] = {}

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from truerisk.estimation.audit import Audit, AuditedInterval
-from truerisk.intervals.measured_coverage import coverage_of
+from truerisk.intervals.measured_coverage import THIS_MODEL
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import with_intervals
+from truerisk.reporting.sections.coverage import uses_by
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import setting_facts, source_facts
 from truerisk.reporting.wording import count, counted, percent, spoken
@@ -46,22 +46,18 @@ def _promise(result: Audit) -> str:
 
 def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> doc.Table:
     """Give one row per interval: how often it covered, how long it is, which one it is."""
-    columns = doc.heads("Interval of", "#Value", "#Covered", "#±", "#Width", "Method", "#Samples")
     short = {id(one) for one in result.too_short}
-    rows = [
-        (
-            f"{one.name}{' (too short)' if id(one) in short else ''}",
-            number(one.value),
-            f"{100 * one.coverage:.1f} %",
-            f"{100 * one.error:.1f}",
-            number(one.width),
-            one.method,
-            count(one.samples),
-        )
-        for one in intervals
-    ]
+    columns: doc.Cells = {
+        "Interval of": lambda one: f"{one.name}{' (too short)' if id(one) in short else ''}",
+        "#Value": lambda one: number(one.value),
+        "#Covered": lambda one: f"{100 * one.coverage:.1f} %",
+        "#±": lambda one: f"{100 * one.error:.1f}",
+        "#Width": lambda one: number(one.width),
+        "Method": lambda one: one.method,
+        "#Samples": lambda one: count(one.samples),
+    }
     title = f"How often each interval covered; {100 * result.promised:.1f} % is promised"
-    return doc.Table(title, columns, tuple(rows))
+    return doc.table(title, columns, intervals)
 
 
 def audit_blocks(result: Audit) -> Iterator[doc.Block]:
@@ -105,9 +101,7 @@ def audit_steps(result: Audit) -> Iterator[str]:
 
 def audit_uses(result: Audit) -> Iterator[Use]:
     """List the intervals of the coverages themselves, which are exact."""
-    for interval, one in with_intervals(one.estimate for one in result.all_intervals):
-        measured = coverage_of(interval.method, one.measure, level=interval.level)
-        yield Use(interval, one.measure, measured)
+    return uses_by((one.estimate for one in result.all_intervals), target=THIS_MODEL)
 
 
 def audit_pictures(result: Audit) -> doc.Pictures:

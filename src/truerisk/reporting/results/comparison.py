@@ -370,11 +370,6 @@ def _is_bounded(measure: str) -> bool:
     return result is not None and all(map(math.isfinite, result.measure_range))
 
 
-def comparison_pictures(result: Comparison) -> doc.Pictures:
-    """Draw the difference."""
-    yield "difference", difference_forest([result])
-
-
 PRESENTER = Presenter(
     chapter=model_comparison_chapter,
     blocks=comparison_blocks,
@@ -382,5 +377,5 @@ PRESENTER = Presenter(
     facts=comparison_facts,
     next_steps=comparison_steps,
     intervals=comparison_uses,
-    pictures=comparison_pictures,
+    pictures=lambda result: [("difference", difference_forest([result]))],
 )

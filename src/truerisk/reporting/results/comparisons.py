@@ -147,25 +147,22 @@ def slice_table(result: Comparisons) -> doc.Table | None:
     """Give one row per slice and pair: the change, its interval, and what is sure among all."""
     if not result.slices:
         return None
-    several = len(result.names) > 2
-    rows = tuple(
-        (
-            one.slice,
-            count(one.n),
-            title_of(one.comparison.measure),
-            *((" − ".join(reversed(one.comparison.names)),) if several else ()),
-            *signed_words(one.comparison.difference),
-            p_words(one.adjusted),
-            one.finding,
-        )
-        for one in result.slices
-    )
-    pairs = ("Pair",) if several else ()
-    interval = f"#{interval_heading(result.level)}"
-    columns = doc.heads(
-        "Slice", "#n", "Measure", *pairs, "#Change", interval, "#p (Holm)", "Finding"
-    )
-    return doc.Table("Slices", columns, rows)
+    columns: doc.Cells = {
+        "Slice": lambda one: one.slice,
+        "#n": lambda one: count(one.n),
+        "Measure": lambda one: title_of(one.comparison.measure),
+    }
+    if len(result.names) > 2:
+        columns["Pair"] = lambda one: " − ".join(reversed(one.comparison.names))
+    columns |= {
+        "#Change": lambda one: signed_words(one.comparison.difference)[0],
+        f"#{interval_heading(result.level)}": (
+            lambda one: signed_words(one.comparison.difference)[1]
+        ),
+        "#p (Holm)": lambda one: p_words(one.adjusted),
+        "Finding": lambda one: one.finding,
+    }
+    return doc.table("Slices", columns, result.slices)
 
 
 def _terminal_tables(result: Comparisons) -> Iterator[doc.Table]:
@@ -214,23 +211,19 @@ def two_model_table(result: Comparisons) -> doc.Table:
 
 def pair_table(result: Comparisons, measure: str | None = None) -> doc.Table:
     """Give one row per pair of models, by one measure: the main one if none is named."""
-    name = measure or result.measure
-    main = name == result.measure
-    adjusted = ("p (Holm)",) if main else ()
-    numeric = ("Change", interval_heading(result.level), "p", *adjusted)
-    columns = doc.heads("Model", "against", *doc.number_columns(numeric), "Finding")
-    rows, mark = [], marks_of(result, DIFFERENCE)
-    for one in (one for one in result.pairs if one.measure == name):
-        holm = (p_words(result.adjusted[one.names]),) if main else ()
-        head = (one.names[1], one.names[0])
-        words = (
-            *_marked(one.difference, mark),
-            p_words(one.p_value),
-            *holm,
-            finding_among(result, one),
-        )
-        rows.append((*head, *words))
-    return doc.Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+    name, mark = measure or result.measure, marks_of(result, DIFFERENCE)
+    columns: doc.Cells = {
+        "Model": lambda one: one.names[1],
+        "against": lambda one: one.names[0],
+        "#Change": lambda one: _marked(one.difference, mark)[0],
+        f"#{interval_heading(result.level)}": lambda one: _marked(one.difference, mark)[1],
+        "#p": lambda one: p_words(one.p_value),
+    }
+    if name == result.measure:
+        columns["#p (Holm)"] = lambda one: p_words(result.adjusted[one.names])
+    columns["Finding"] = lambda one: finding_among(result, one)
+    pairs = [one for one in result.pairs if one.measure == name]
+    return doc.table(f"{title_of(name)}, every pair", columns, pairs)
 
 
 def _marked(difference: Estimate, mark: Callable[[Estimate], str]) -> tuple[str, str]:

@@ -338,11 +338,6 @@ def corpus_uses(evaluation: Any) -> Iterator[Use]:
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
 
 
-def corpus_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about the categories of a corpus."""
-    yield from by_rules(evaluation, CORPUS_RULES, _between_documents)
-
-
 def categories_with_few_documents(evaluation: Any) -> Iterator[str]:
     """Ask for documents of the categories that have hardly any."""
     few = [one for one in evaluation.categories if 0 < one.documents < ENOUGH_DOCUMENTS]
@@ -380,7 +375,7 @@ PRESENTER = Presenter(
     blocks=corpus_blocks,
     tables=corpus_tables,
     facts=corpus_facts,
-    next_steps=corpus_steps,
+    next_steps=by_rules(CORPUS_RULES, _between_documents),
     intervals=corpus_uses,
     pictures=corpus_pictures,
 )

@@ -10,22 +10,16 @@ from truerisk.reporting.wording import count, counted
 
 def column_table(diagnosis: Diagnosis) -> doc.Table:
     """Give one row per column."""
-    several = len(diagnosis.files) > 1
-    first = ("File",) if several else ()
-    rows = [
-        (
-            *((one.file,) if several else ()),
-            one.name,
-            one.kind,
-            one.role,
-            count(one.distinct),
-            count(one.missing),
-            ", ".join(one.examples),
-        )
-        for one in diagnosis.columns
-    ]
-    columns = doc.heads(*first, "Column", "Looks like", "Role", "#Distinct", "#Missing", "Examples")
-    return doc.Table("Columns", columns, tuple(rows))
+    columns: doc.Cells = {} if len(diagnosis.files) == 1 else {"File": lambda one: one.file}
+    columns |= {
+        "Column": lambda one: one.name,
+        "Looks like": lambda one: one.kind,
+        "Role": lambda one: one.role,
+        "#Distinct": lambda one: count(one.distinct),
+        "#Missing": lambda one: count(one.missing),
+        "Examples": lambda one: ", ".join(one.examples),
+    }
+    return doc.table("Columns", columns, diagnosis.columns)
 
 
 def _answers(diagnosis: Diagnosis) -> doc.Table:

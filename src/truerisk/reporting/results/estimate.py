@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import refit_uses, with_intervals
+from truerisk.reporting.sections.coverage import refit_uses, uses_by
 from truerisk.reporting.sections.provenance import unit_of
 from truerisk.reporting.wording import count, counted, percent, spoken, written
 from truerisk.results import Estimate, Resampled, number
@@ -134,14 +133,7 @@ def estimate_facts(estimate: Any) -> doc.Facts:
 def estimate_uses(estimate: Any) -> Iterator[Use]:
     """Look up what was measured of the interval; that of refits by their design."""
     design = getattr(estimate, "design", "")
-    if design:
-        yield from refit_uses([estimate], design)
-        return
-    for interval, one in with_intervals([estimate]):
-        measured = coverage_of(
-            interval.method, one.measure, target=one.target, level=interval.level
-        )
-        yield Use(interval, one.measure, measured)
+    return refit_uses([estimate], design) if design else uses_by([estimate])
 
 
 def estimate_pictures(result: Estimate) -> doc.Pictures:

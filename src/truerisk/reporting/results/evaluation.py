@@ -400,7 +400,7 @@ def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
     if before_all:  # until that is done the other numbers mislead
         yield from before_all
         return
-    yield from by_rules(evaluation, RULES, compare_with_the_present)
+    yield from by_rules(RULES, compare_with_the_present)(evaluation)
     yield from perhaps_probabilities(evaluation)
 
 

@@ -1,10 +1,11 @@
 """A gate: the answer, one row per claim, and how to open it."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from truerisk.gates.gate import GateResult
 from truerisk.reporting import document as doc
-from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.results.estimate import estimate_uses
 from truerisk.reporting.sections.coverage import marks_of
 from truerisk.reporting.wording import spoken, written
@@ -50,22 +51,13 @@ def gate_facts(result: GateResult) -> doc.Facts:
         yield "file", str(getattr(file, "path", file))
 
 
-def gate_uses(result: GateResult) -> Iterator[Use]:
-    """Look up what was measured of the intervals that the claims rest on."""
-    for one in result.checks:
-        yield from estimate_uses(one.estimate)
-
-
-def gate_pictures(result: GateResult) -> doc.Pictures:
-    """Draw the estimates that the claims are about."""
-    yield "claims", doc.forest_of([one.estimate for one in result.checks])
-
-
 PRESENTER = Presenter(
     chapter=gate_chapter,
     blocks=gate_blocks,
     tables=lambda result: [checks_table(result)],
     facts=gate_facts,
-    intervals=gate_uses,
-    pictures=gate_pictures,
+    intervals=lambda result: chain.from_iterable(
+        estimate_uses(one.estimate) for one in result.checks
+    ),
+    pictures=lambda result: [("claims", doc.forest_of([one.estimate for one in result.checks]))],
 )

@@ -12,7 +12,7 @@ from truerisk.estimation.refits.methods import METHODS
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Rule, Use, by_rules
+from truerisk.reporting.presenter import Rule, by_rules
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
 from truerisk.reporting.results.evaluation import (
     HEADLINES,
@@ -45,24 +45,16 @@ def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
     return replace(
         chapter,
         title="How good will this learner be?",
-        subtitle=f"{_method(result)} · {chapter.subtitle}",
+        subtitle=f"{method_title(result)}, {counted(result.refits, 'refit')} · {chapter.subtitle}",
         tiles=tuple(_with_baseline(result, chapter)),
         sections=(head, *_spreads(result), *_others(result), *rest),
     )
-
-
-def _method(result: LearnerEvaluation) -> str:
-    return f"{method_title(result)}, {_refits(result)}"
 
 
 def method_title(result: LearnerEvaluation) -> str:
     """Give the words for a method of resampling."""
     defined = METHODS.get(result.method)
     return visible(spoken(result.method)) if defined is None else defined.title
-
-
-def _refits(result: LearnerEvaluation) -> str:
-    return counted(result.refits, "refit")
 
 
 def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[doc.Tile]:
@@ -115,16 +107,6 @@ def learner_facts(evaluation: Any) -> doc.Facts:
         induce, classify = evaluation.costs.seconds
         yield "one training took", cost_words("seconds_to_induce", induce)
         yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
-
-
-def learner_uses(evaluation: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
-    yield from refit_uses(all_estimates(evaluation), design_of(evaluation.settings))
-
-
-def learner_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about a learner that was judged by refits."""
-    yield from by_rules(evaluation, LEARNER_RULES, see_whether_more_would_help)
 
 
 def one_repetition(evaluation: Any) -> Iterator[str]:
@@ -222,6 +204,6 @@ PRESENTER = replace(
     chapter=learner_chapter,
     blocks=learner_blocks,
     facts=learner_facts,
-    next_steps=learner_steps,
-    intervals=learner_uses,
+    next_steps=by_rules(LEARNER_RULES, see_whether_more_would_help),
+    intervals=lambda result: refit_uses(all_estimates(result), design_of(result.settings)),
 )

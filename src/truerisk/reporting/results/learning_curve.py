@@ -316,20 +316,16 @@ def _rough(size: float) -> str:
 
 def crossing_table(curve: LearningCurve) -> doc.Table:
     """Give one row for each two learners: which is better, from which size on, and by how much."""
-    columns = doc.heads(
-        "Better at the last size",
-        "Than",
-        "#From examples on",
-        "#Lead at the last size",
-        f"#{interval_heading(curve.level)}",
-        "Sure",
-    )
-    rows = []
-    for one in curve.crossings:
-        start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
-        lead, ends = number(one.lead), interval_words(one.lead_interval)
-        rows.append((one.after, one.before, start, lead, ends, "yes" if one.is_sure else "no"))
-    return doc.Table("Which learner is better, and from when on", columns, tuple(rows))
+    first = count(curve.sizes[0])
+    columns: doc.Cells = {
+        "Better at the last size": lambda one: one.after,
+        "Than": lambda one: one.before,
+        "#From examples on": lambda one: first if one.interval is None else f"{one.size:,.0f}",
+        "#Lead at the last size": lambda one: number(one.lead),
+        f"#{interval_heading(curve.level)}": lambda one: interval_words(one.lead_interval),
+        "Sure": lambda one: "yes" if one.is_sure else "no",
+    }
+    return doc.table("Which learner is better, and from when on", columns, curve.crossings)
 
 
 def point_notes(curve: LearningCurve) -> Iterator[str]:

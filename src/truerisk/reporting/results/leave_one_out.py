@@ -43,15 +43,6 @@ def leave_one_out_facts(evaluation: Any) -> Facts:
     yield "refits; the other calls follow from the training on all", count(evaluation.refits)
 
 
-def leave_one_out_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about exact leave-one-out."""
-    yield from by_rules(
-        evaluation,
-        (no_better_than_a_constant, one_pair_of_classes, classes_with_few_examples),
-        between_settings,
-    )
-
-
 def between_settings(evaluation: Any) -> Iterator[str]:
     """Send on to the choice among settings."""
     yield (
@@ -64,6 +55,9 @@ PRESENTER = replace(
     EVALUATION,
     chapter=leave_one_out_chapter,
     facts=leave_one_out_facts,
-    next_steps=leave_one_out_steps,
+    next_steps=by_rules(
+        (no_better_than_a_constant, one_pair_of_classes, classes_with_few_examples),
+        between_settings,
+    ),
     intervals=svm_uses,
 )

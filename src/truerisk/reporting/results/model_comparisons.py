@@ -1,12 +1,12 @@
 """ModelComparisons: two learners by several measures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from truerisk.comparison.learners.model_comparisons import ModelComparisons
 from truerisk.measures.registry import title_of
-from truerisk.reporting.document import Block, Facts, Pictures, Table
-from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.document import Facts
+from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.results.comparison import (
     command_of,
     comparison_blocks,
@@ -42,34 +42,12 @@ def model_comparisons_steps(result: Any) -> Iterator[str]:
         yield from comparison_steps(main)
 
 
-def model_comparisons_uses(results: Mapping[str, Any]) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
-    for one in results.values():
-        yield from uses_of(one)
-
-
-def model_comparisons_tables(result: ModelComparisons) -> Iterator[Table]:
-    """Give one table per measure."""
-    return (model_comparison_table(one) for one in result.values())
-
-
-def model_comparisons_blocks(result: ModelComparisons) -> Iterator[Block]:
-    """Give what a terminal shows of each measure."""
-    for one in result.values():
-        yield from comparison_blocks(one)
-
-
-def model_comparisons_pictures(result: ModelComparisons) -> Pictures:
-    """Draw the differences, one row per measure."""
-    yield "differences", difference_forest(list(result.values()))
-
-
 PRESENTER = Presenter(
     chapter=model_comparison_chapter,
-    blocks=model_comparisons_blocks,
-    tables=model_comparisons_tables,
+    blocks=lambda result: chain.from_iterable(map(comparison_blocks, result.values())),
+    tables=lambda result: map(model_comparison_table, result.values()),
     facts=model_comparisons_facts,
     next_steps=model_comparisons_steps,
-    intervals=model_comparisons_uses,
-    pictures=model_comparisons_pictures,
+    intervals=lambda result: chain.from_iterable(map(uses_of, result.values())),
+    pictures=lambda result: [("differences", difference_forest([*result.values()]))],
 )

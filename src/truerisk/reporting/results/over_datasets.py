@@ -172,7 +172,7 @@ def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[doc
     """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
     yield rank_table(result)
     if result.friedman is not None:
-        yield together_table(result)
+        yield together_table(result.friedman)
     if not drawn:
         yield pair_table(result)
     yield p_value_table(result)
@@ -184,79 +184,55 @@ def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[doc
 
 def rank_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier, the best first; ranks do not tell a group apart."""
-    groups = {
-        name: ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
-        for name in result.names
+    columns: doc.Cells = {
+        "Classifier": str,
+        "#Average rank": lambda name: f"{result.rank_of(name):.3f}",
+        "#Mean score": lambda name: number(result.mean_scores[result.names.index(name)], 4),
     }
-    grouped = result.critical_difference is not None
-    columns = doc.heads(
-        "Classifier", "#Average rank", "#Mean score", *((doc.Column("Groups"),) if grouped else ())
-    )
-    rows = tuple(
-        (
-            name,
-            f"{result.rank_of(name):.3f}",
-            number(result.mean_scores[result.names.index(name)], 4),
-            *((groups[name] or NO_INTERVAL,) if grouped else ()),
+    if result.critical_difference is not None:
+        columns["Groups"] = lambda name: (
+            ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
+            or NO_INTERVAL
         )
-        for name in result.in_order
-    )
-    return doc.Table(f"Average ranks over {count(result.n)} data sets", columns, rows)
+    return doc.table(f"Average ranks over {count(result.n)} data sets", columns, result.in_order)
 
 
-def together_table(result: OverDatasets) -> doc.Table:
+def together_table(test: Any) -> doc.Table:
     """Give one row per test of all classifiers together."""
-    columns = doc.heads("Test", "#Statistic", "#p")
-    test = result.friedman
-    if test is None:
-        return doc.Table("All together", columns, ())
     rows = (
-        ("Iman-Davenport F", number(test.f), p_words(test.p_value)),
-        ("Friedman χ²", number(test.chi2), p_words(test.chi2_p_value)),
-        (
-            "Friedman χ², corrected for ties",
-            number(test.chi2_tie_corrected),
-            p_words(test.tie_corrected_p_value),
-        ),
+        ("Iman-Davenport F", test.f, test.p_value),
+        ("Friedman χ²", test.chi2, test.chi2_p_value),
+        ("Friedman χ², corrected for ties", test.chi2_tie_corrected, test.tie_corrected_p_value),
     )
-    return doc.Table("All together", columns, rows)
+    words = tuple((name, number(value), p_words(p_value)) for name, value, p_value in rows)
+    return doc.Table("All together", doc.heads("Test", "#Statistic", "#p"), words)
 
 
 def pair_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: typical difference, interval, wins, finding."""
-    columns = doc.heads(
-        "Second − first",
-        "#Typical",
-        f"#{interval_heading(result.level)}",
-        "#Won, tied, lost",
-        "The second is",
-    )
-    rows = tuple(
-        (
-            _title(pair),
-            number(pair.difference),
-            interval_words(pair.interval),
-            f"{pair.wins}, {pair.ties}, {pair.losses}",
-            pair.finding,
-        )
-        for pair in result.pairs
-    )
-    return doc.Table("Pairs", columns, rows)
+    columns: doc.Cells = {
+        "Second − first": _title,
+        "#Typical": lambda pair: number(pair.difference),
+        f"#{interval_heading(result.level)}": lambda pair: interval_words(pair.interval),
+        "#Won, tied, lost": lambda pair: f"{pair.wins}, {pair.ties}, {pair.losses}",
+        "The second is": lambda pair: pair.finding,
+    }
+    return doc.table("Pairs", columns, result.pairs)
 
 
 def p_value_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: the p-values of its tests, of which Holm's tells the finding."""
-    offered: tuple[tuple[str, Callable[[PairOverDatasets], float | None]], ...] = (
-        ("Wilcoxon", lambda pair: pair.wilcoxon.p_value),
-        ("Holm", lambda pair: pair.p_value),
-        ("Sign", lambda pair: pair.sign_p_value),
-        ("Nemenyi", lambda pair: pair.nemenyi_p_value),
-        ("Equivalence", lambda pair: pair.equivalence_p_value),
-    )
-    used = [(head, value) for head, value in offered if value(result.pairs[0]) is not None]
-    columns = doc.heads("Second − first", *doc.number_columns(head for head, _ in used))
+    offered: dict[str, Callable[[PairOverDatasets], float | None]] = {
+        "Wilcoxon": lambda pair: pair.wilcoxon.p_value,
+        "Holm": lambda pair: pair.p_value,
+        "Sign": lambda pair: pair.sign_p_value,
+        "Nemenyi": lambda pair: pair.nemenyi_p_value,
+        "Equivalence": lambda pair: pair.equivalence_p_value,
+    }
+    used = {head: value for head, value in offered.items() if value(result.pairs[0]) is not None}
+    columns = doc.heads("Second − first", *doc.number_columns(used))
     rows = tuple(
-        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in result.pairs
+        (_title(pair), *(p_words(value(pair)) for value in used.values())) for pair in result.pairs
     )
     return doc.Table("p-values", columns, rows)
 
@@ -267,34 +243,30 @@ def _title(pair: PairOverDatasets) -> str:
 
 def posterior_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair and model: the chances of worse, equivalent, better."""
-    columns = doc.heads(
-        "Second − first", "Model", *doc.number_columns(("Worse", "Equivalent", "Better"))
-    )
-    rows = tuple(
-        (
-            bar.title,
-            bar.model.removeprefix("on the "),
-            *map(number, (bar.worse, bar.equivalent, bar.better)),
-        )
-        for pair in result.pairs
-        for bar in _probability_bars(pair)
-    )
+    columns: doc.Cells = {
+        "Second − first": lambda bar: bar.title,
+        "Model": lambda bar: bar.model.removeprefix("on the "),
+        "#Worse": lambda bar: number(bar.worse),
+        "#Equivalent": lambda bar: number(bar.equivalent),
+        "#Better": lambda bar: number(bar.better),
+    }
+    bars = [bar for pair in result.pairs for bar in _probability_bars(pair)]
     region = "no region" if result.region is None else f"within ± {result.region:g}"
-    return doc.Table(f"Posterior probabilities ({region})", columns, rows)
+    return doc.table(f"Posterior probabilities ({region})", columns, bars)
 
 
 def control_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier: its average rank against the control's."""
-    columns = doc.heads("Classifier", "#z", "#p", "#Bonferroni-Dunn", "#Holm", "#Hochberg")
-    rows = tuple(
-        (
-            one.name,
-            number(one.z),
-            *map(p_words, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
-        )
-        for one in result.against_control
-    )
-    return doc.Table(f"Average ranks against {result.control} (positive z: better)", columns, rows)
+    columns: doc.Cells = {
+        "Classifier": lambda one: one.name,
+        "#z": lambda one: number(one.z),
+        "#p": lambda one: p_words(one.p_value),
+        "#Bonferroni-Dunn": lambda one: p_words(one.bonferroni_dunn),
+        "#Holm": lambda one: p_words(one.holm),
+        "#Hochberg": lambda one: p_words(one.hochberg),
+    }
+    title = f"Average ranks against {result.control} (positive z: better)"
+    return doc.table(title, columns, result.against_control)
 
 
 def ranking_notes(result: OverDatasets) -> Iterator[str]:
@@ -531,11 +503,6 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def over_datasets_pictures(result: OverDatasets) -> doc.Pictures:
-    """Draw the average ranks."""
-    yield "ranks", RankPicture(result)
-
-
 def over_datasets_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "data sets", count(result.n)
@@ -615,5 +582,5 @@ PRESENTER = Presenter(
     facts=over_datasets_facts,
     next_steps=over_datasets_steps,
     intervals=over_datasets_uses,
-    pictures=over_datasets_pictures,
+    pictures=lambda result: [("ranks", RankPicture(result))],
 )

@@ -68,7 +68,7 @@ def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[doc
         doc.Entry(
             FORMS.get(name, spoken(name)),
             replace(result, interval=ends, notes=()),
-            _used(result, name),
+            "the interval of this page" if ends == result.interval else "",
         )
         for name, ends in result.forms.items()
     ]
@@ -87,10 +87,6 @@ def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[doc
 
 def _rival_title(rival: str) -> str:
     return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
-
-
-def _used(result: Perturbed, form: str) -> str:
-    return "the interval of this page" if result.forms[form] == result.interval else ""
 
 
 def _notes(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:

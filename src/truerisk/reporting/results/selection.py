@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.selection import Candidate, Selection, setting_text
-from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.corpus_evaluation import METHOD_TITLES
 from truerisk.reporting.results.estimate import estimate_facts
-from truerisk.reporting.sections.coverage import NEITHER, with_intervals
+from truerisk.reporting.sections.coverage import NEITHER, uses_by
 from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     count,
@@ -42,10 +41,11 @@ def selection_chapter(result: Selection) -> doc.Chapter:
         if along is None
         else doc.charts_section("What was tried", [_chart(result, along)])
     )
+    method = METHOD_TITLES.get(result.estimate.method, spoken(result.estimate.method))
     subtitle = [
         counted(len(result.candidates), "setting"),
         counted(result.estimate.n, "example"),
-        f"chosen by {title_of(result.estimate.measure)}, {_method(result)}",
+        f"chosen by {title_of(result.estimate.measure)}, {method}",
     ]
     return doc.Chapter(
         title=f"Which {visible(' and '.join(_varied(result)) or 'setting')}?",
@@ -93,10 +93,6 @@ def _verdict(result: Selection) -> Iterator[str]:
             f"{count(len(as_good))} other {lie} within the interval of the chosen one: these "
             "examples do not tell them apart."
         )
-
-
-def _method(result: Selection) -> str:
-    return METHOD_TITLES.get(result.estimate.method, spoken(result.estimate.method))
 
 
 def _is_as_good(result: Selection, one: Candidate) -> bool:
@@ -240,15 +236,8 @@ def selection_facts(result: Any) -> doc.Facts:
 def selection_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for one, kind in ((result.estimate, "own"), (result.corrected, "corrected")):
-        for interval, _ in with_intervals([one]):
-            measured = coverage_of(
-                interval.method,
-                one.measure,
-                design=f"chosen by {result.estimate.method}, {kind}",
-                target=one.target,
-                level=interval.level,
-            )
-            yield Use(interval, one.measure, measured, NEITHER)
+        design = f"chosen by {result.estimate.method}, {kind}"
+        yield from uses_by([one], design, unmeasured=NEITHER)
 
 
 def selection_steps(result: Any) -> Iterator[str]:

@@ -191,16 +191,11 @@ def side_by_side_steps(result: Any) -> Iterator[str]:
         yield from between_settings(one)
 
 
-def side_by_side_pictures(result: SideBySide) -> doc.Pictures:
-    """Draw the estimates, one row per method."""
-    yield "estimates", doc.forest_of(result.estimates)
-
-
 PRESENTER = Presenter(
     chapter=side_by_side_chapter,
     tables=lambda result: [cost_table(result)],
     facts=side_by_side_facts,
     next_steps=side_by_side_steps,
     intervals=side_by_side_uses,
-    pictures=side_by_side_pictures,
+    pictures=lambda result: [("estimates", doc.forest_of(result.estimates))],
 )

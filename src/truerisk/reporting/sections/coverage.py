@@ -209,6 +209,24 @@ def unmeasured_note(result: Any) -> str:
     return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
+def uses_by(
+    estimates: Iterable[Estimate],
+    design: str = "",
+    target: str | None = None,
+    unmeasured: str = NOT_MEASURED,
+) -> Iterator[Use]:
+    """Look up what was measured of the intervals of estimates, by one design.
+
+    `target` is what they are about in the ledger, each estimate's own if None.
+    """
+    for interval, one in with_intervals(estimates):
+        about = one.target if target is None else target
+        figure = coverage_of(
+            interval.method, one.measure, design=design, target=about, level=interval.level
+        )
+        yield Use(interval, one.measure, figure, unmeasured)
+
+
 def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
     prior = has_code(evaluation.notes, "prior")

@@ -73,7 +73,10 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "negatives": table.fp[-1],
         "positive": names[1],
         "start": _start(evaluation, table),
-        "marks": {key: None if row is None else _at(rows, row) for key, row in places.items()},
+        "marks": {
+            key: None if row is None else int(np.searchsorted(rows, row))
+            for key, row in places.items()
+        },
         "costs": _costs(evaluation),
         "cost_order": _cost_order(evaluation),
         "measures": [_measure_numbers(measure) for measure in measures],
@@ -94,7 +97,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             {"name": name, "true": names[true], "called": names[called]}
             for name, (true, called) in CALLED.items()
         ],
-        "measures": [_measure_words(measure) for measure in measures],
+        "measures": [{"name": one.name, "title": visible(title_of(one.name))} for one in measures],
         "left_out": visible(", ".join(others), most=SENTENCE),
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
@@ -136,10 +139,6 @@ def _reachable(table: Sweep) -> Sweep:
 def _row_at(table: Sweep, threshold: float) -> int:
     """Find the row of a threshold: that of the lowest score that is at least as high."""
     return max(int(np.searchsorted(-table.threshold, -threshold, side="right")) - 1, 0)
-
-
-def _at(rows: Indices, row: int) -> int:
-    return int(np.searchsorted(rows, row))
 
 
 def _start(evaluation: Evaluation, table: Sweep) -> float:
@@ -230,10 +229,6 @@ def _measure_numbers(measure: Measure) -> dict[str, Any]:
         "high": high,
         "undefined": measure.undefined,
     }
-
-
-def _measure_words(measure: Measure) -> dict[str, str]:
-    return {"name": measure.name, "title": visible(title_of(measure.name))}
 
 
 def _costs(evaluation: Evaluation) -> dict[str, float]:

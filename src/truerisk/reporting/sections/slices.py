@@ -86,7 +86,8 @@ def slices_section(evaluation: Evaluation) -> Section | None:
     def cells(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [forest_row(Entry(name, part[name]), axes[name]) for name in names]
 
-    linked = list(sliced_scores(evaluation)) if _has_explorer(evaluation) else []
+    has_explorer = len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
+    linked = list(sliced_scores(evaluation)) if has_explorer else []
     rows = [
         {
             "label": visible(name),
@@ -110,10 +111,6 @@ def slices_section(evaluation: Evaluation) -> Section | None:
         f"{1 - evaluation.level:.3g} the difference is sure."
     )
     return Section("slices", TITLE, data, lead)
-
-
-def _has_explorer(evaluation: Evaluation) -> bool:
-    return len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
 
 
 def slice_forest(evaluation: Evaluation) -> Forest:
