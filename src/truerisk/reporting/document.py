@@ -17,8 +17,8 @@ from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import written
-from truerisk.results import Estimate
+from truerisk.reporting.wording import count, spoken, written
+from truerisk.results import Estimate, Interval
 
 Facts = Iterator[tuple[str, str]]
 
@@ -306,6 +306,18 @@ class Band:
     words: str = ""
 
 
+def ends_of(intervals: Iterable[Interval | None]) -> tuple[Array, Array]:
+    """Give the lower and the upper ends of intervals, NaN where there is none."""
+    ends = [(math.nan, math.nan) if one is None else (one.low, one.high) for one in intervals]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def bands(x: Array, low: Array, high: Array, ink: Ink) -> list[Band]:
+    """Give the band between the ends that are known; none where fewer than two are."""
+    known = np.isfinite(low) & np.isfinite(high)
+    return [Band(x[known], low[known], high[known], ink)] if known.sum() > 1 else []
+
+
 @dataclass(frozen=True)
 class Dots:
     """Points, with whiskers where `low` and `high` are given."""
@@ -397,6 +409,46 @@ def forest_of(estimates: Sequence[Estimate]) -> Forest:
     several = len({estimate.measure for estimate in estimates}) > 1
     rows = [Entry(title_of(one.measure) if several else one.method, one) for one in estimates]
     return Forest(rows=rows, axis="" if several else title_of(estimates[0].measure))
+
+
+def estimate_forest(title: str, heading: str, entries: Sequence[Entry], lead: str = "") -> Section:
+    """Draw entries in the order given, the best possible value on the axis too."""
+    estimates = [entry.estimate for entry in entries if entry.estimate is not None]
+    axis = axis_of(estimates, *_perfect(estimates))
+    group = {
+        "title": visible(heading),
+        "marks": [] if axis is None else axis.marks(),
+        "rows": [forest_row(entry, axis) for entry in entries],
+    }
+    return Section("forest", visible(title), {"groups": [group]}, visible(lead, most=SENTENCE))
+
+
+def _perfect(estimates: Sequence[Estimate]) -> tuple[float, ...]:
+    result, _ = measure_of(estimates[0].measure) if estimates else (None, "")
+    if result is None or result.measure_range != (0.0, 1.0):
+        return ()
+    return (1.0,) if result.higher_is_better else (0.0,)
+
+
+def forest_row(entry: Entry, axis: Axis | None) -> dict[str, Any]:
+    """Give the words and the places of one entry; without an axis it is drawn on one of its own."""
+    one = entry.estimate
+    if one is None:
+        raise InputError("`entry` must have an estimate; got a heading.")
+    own = axis_of([one]) if axis is None else None
+    words = written(one)
+    return {
+        "title": visible(entry.title),
+        "summary": visible(entry.summary, most=SENTENCE),
+        "value": words.value,
+        "interval": words.interval,
+        "method": "" if one.interval is None else visible(spoken(one.interval.method)),
+        "n": count(one.n),
+        "defined": one.is_defined,
+        "reason": visible("; ".join(one.notes), most=SENTENCE),
+        "strip": strip(one, axis or own),
+        "marks": [] if own is None else own.marks(),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

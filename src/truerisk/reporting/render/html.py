@@ -35,13 +35,7 @@ STYLES: dict[str, tuple[str, ...]] = {
 SCRIPTS: dict[str, tuple[str, ...]] = {
     "categories": ("sorting.js",),
     "classes": ("sorting.js",),
-    "explorer": (
-        "exact_intervals.js",
-        "interval_numbers.js",
-        "explorer_pictures.js",
-        "explorer_address.js",
-        "explorer.js",
-    ),
+    "explorer": ("exact_intervals.js", "interval_numbers.js", "explorer.js"),
     "slices": ("sorting.js",),
     "table": ("sorting.js",),
 }

@@ -8,7 +8,6 @@ from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.sections.coverage import uses_by
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import setting_facts, source_facts
 from truerisk.reporting.wording import count, counted, percent, spoken
 from truerisk.results import number
@@ -28,7 +27,7 @@ def audit_chapter(result: Audit) -> doc.Chapter:
         verdict=doc.sentences(result.verdict),
         tiles=tuple(doc.Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
         sections=(
-            estimate_forest(
+            doc.estimate_forest(
                 "How often each interval covered",
                 "Interval of",
                 [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],

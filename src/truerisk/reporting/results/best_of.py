@@ -18,7 +18,6 @@ from truerisk.reporting.results.learner_evaluation import (
     method_title,
 )
 from truerisk.reporting.sections.coverage import design_of, refit_uses, uses_of
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     cost_words,
     count,
@@ -97,7 +96,7 @@ def _tiles(result: BestOf) -> Iterator[doc.Tile]:
 
 
 def _ranking(result: BestOf) -> doc.Section:
-    return estimate_forest(
+    return doc.estimate_forest(
         f"Learners by {title_of(result.measure)}",
         "Learner, best first",
         _entries(result),

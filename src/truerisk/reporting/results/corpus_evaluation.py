@@ -11,13 +11,7 @@ from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
-from truerisk.reporting.results.evaluation import (
-    class_forest,
-    confusion_table,
-    evaluation_pictures,
-    measure_table,
-    mistake_table,
-)
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.wording import count, counted, interval_subtitle, percent
@@ -226,8 +220,8 @@ def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     one_label = evaluation.one_label
     if one_label is not None:
         title = "One label per document: the largest decision value, held out"
-        yield replace(measure_table(one_label), title=title)
-        confused = confusion_table(one_label) or mistake_table(one_label)
+        yield replace(predictions.measure_table(one_label), title=title)
+        confused = predictions.confusion_table(one_label) or predictions.mistake_table(one_label)
         if confused is not None:
             yield confused
 
@@ -315,8 +309,12 @@ def corpus_pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
     if defined:
         held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
         sizes = {one.name: float(one.documents) for one in defined}
-        yield "categories", class_forest(evaluation.by_class, sizes, held_out)
-    yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
+        yield "categories", predictions.class_forest(evaluation.by_class, sizes, held_out)
+    yield from (
+        (name, one)
+        for name, one in predictions.evaluation_pictures(evaluation)
+        if name != "classes"
+    )
 
 
 def corpus_facts(evaluation: Any) -> doc.Facts:

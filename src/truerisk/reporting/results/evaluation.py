@@ -21,7 +21,6 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
 from truerisk.reporting.sections.explorer import explorer_section
-from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
 from truerisk.reporting.sections.slices import slice_forest, slice_table, slices_section
@@ -168,7 +167,9 @@ def _group_of(name: str) -> Group:
 
 def _row(name: str, estimate: Estimate, axis: doc.Axis | None) -> dict[str, Any]:
     result, _ = measure_of(name)
-    return forest_row(doc.Entry(title_of(name), estimate, result.summary if result else ""), axis)
+    return doc.forest_row(
+        doc.Entry(title_of(name), estimate, result.summary if result else ""), axis
+    )
 
 
 def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -13,21 +13,9 @@ from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Rule, by_rules
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
-from truerisk.reporting.results.evaluation import (
-    HEADLINES,
-    classes_with_few_examples,
-    evaluation_blocks,
-    evaluation_chapter,
-    evaluation_facts,
-    no_better_than_a_constant,
-    one_pair_of_classes,
-    swapped_labels,
-    too_open,
-)
-from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
 from truerisk.reporting.wording import cost_words, count, counted, spoken, with_interval
 from truerisk.results import Resampled, number
@@ -40,7 +28,7 @@ NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 
 def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
     """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
-    chapter = evaluation_chapter(result)
+    chapter = predictions.evaluation_chapter(result)
     head, *rest = chapter.sections
     return replace(
         chapter,
@@ -69,7 +57,7 @@ def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw the value of every refit, for the measures that matter."""
     several = [
         one
-        for name in HEADLINES
+        for name in predictions.HEADLINES
         if isinstance(one := result.get(name), Resampled)
         and np.isfinite(one.replicates).sum() >= FEWEST
     ]
@@ -93,14 +81,18 @@ def _others(result: LearnerEvaluation) -> Iterator[doc.Section]:
     if always is not None:
         entries.append(doc.Entry(BASELINE, always, "judged on the same examples"))
     if len(entries) > 1:
-        yield estimate_forest("The error rate, and what it is to be held against", "By", entries)
+        yield doc.estimate_forest(
+            "The error rate, and what it is to be held against", "By", entries
+        )
 
 
 def learner_facts(evaluation: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
-    yield from evaluation_facts(evaluation, skip=("model", "interval", "binomial", "cell_interval"))
+    yield from predictions.evaluation_facts(
+        evaluation, skip=("model", "interval", "binomial", "cell_interval")
+    )
     yield "intervals", interval_names(evaluation.values())
     yield "refits", count(evaluation.refits)
     if evaluation.costs is not None:
@@ -140,7 +132,7 @@ def open_numbers(evaluation: Any) -> Iterator[str]:
     """Ask for more examples: first for what the verdict calls open, else for the error rate."""
     if evaluation.settings.get("method") == "holdout":
         return  # most of what is collected would be trained on
-    yield from list(too_open(evaluation)) or error_is_open(evaluation)
+    yield from list(predictions.too_open(evaluation)) or error_is_open(evaluation)
 
 
 def error_is_open(evaluation: Any) -> Iterator[str]:
@@ -174,19 +166,19 @@ def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:
 
 
 LEARNER_RULES: tuple[Rule, ...] = (
-    swapped_labels,
-    no_better_than_a_constant,
+    predictions.swapped_labels,
+    predictions.no_better_than_a_constant,
     one_holdout,
     open_numbers,
     one_repetition,
-    one_pair_of_classes,
-    classes_with_few_examples,
+    predictions.one_pair_of_classes,
+    predictions.classes_with_few_examples,
 )
 
 
 def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
     """Give what a terminal shows: the evaluation, and what training and classifying cost."""
-    yield from evaluation_blocks(evaluation)
+    yield from predictions.evaluation_blocks(evaluation)
     if evaluation.costs is None:
         return
     induce, classify = evaluation.costs.seconds
@@ -200,7 +192,7 @@ def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
 
 
 PRESENTER = replace(
-    EVALUATION,
+    predictions.PRESENTER,
     chapter=learner_chapter,
     blocks=learner_blocks,
     facts=learner_facts,

@@ -1,7 +1,7 @@
 """LearningCurve: what more examples bring, what they cost, and the tables behind it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -16,8 +16,7 @@ from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.wording import (
     NO_INTERVAL,
-    SECONDS,
-    UNITS,
+    cost_unit,
     cost_words,
     count,
     counted,
@@ -28,7 +27,7 @@ from truerisk.reporting.wording import (
     with_interval,
     written,
 )
-from truerisk.results import UNDEFINED, Estimate, Interval, as_plain, decimals_for, number
+from truerisk.results import UNDEFINED, Estimate, as_plain, decimals_for, number
 
 MAX_TILES = 4
 MAX_TOLD = 3  # learners in the verdict; the tables have them all
@@ -371,9 +370,9 @@ def _measured(curve: LearningCurve) -> doc.Chart:
         sizes = np.array(learner.sizes, dtype=np.float64)
         means = np.array([point.mean for point in learner.points])
         deviations = np.array([point.sd for point in learner.points])
-        low, high = _ends([point.interval for point in learner.points])
+        low, high = doc.ends_of([point.interval for point in learner.points])
         own = np.array([point.estimate_mean for point in learner.points], dtype=np.float64)
-        shapes += _band(sizes, low, high, ink)
+        shapes += doc.bands(sizes, low, high, ink)
         if np.isfinite(own).any():
             shapes.append(doc.Line(sizes, own, ink, dashed=True))
         shapes += [
@@ -422,9 +421,12 @@ def _promised(
             # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
             low, high, values = (
                 np.clip(ends, *_range(curve.measure))
-                for ends in (*_ends([one.interval for one in law]), [one.value for one in law])
+                for ends in (
+                    *doc.ends_of([one.interval for one in law]),
+                    [one.value for one in law],
+                )
             )
-            shapes += [*_band(sizes, low, high, ink), doc.Line(sizes, values, ink, words=name)]
+            shapes += [*doc.bands(sizes, low, high, ink), doc.Line(sizes, values, ink, words=name)]
             heights += [*values, *low, *high]
         shapes.append(doc.Dots(learner.sizes, means, ink=ink))
         heights += means.tolist()
@@ -457,7 +459,7 @@ def _needed(law: Extrapolation, wanted: float | None) -> float:
 def cost_chart(curve: LearningCurve, cost: str) -> doc.Chart:
     """Draw one cost of every learner against the training size, and its growth."""
     values = [getattr(point, cost) for learner in curve.values() for point in learner.points]
-    factor, unit = _unit(cost, values)
+    factor, unit = cost_unit(cost, max(filter(math.isfinite, values), default=1.0))
     shapes: list[doc.Shape] = []
     for name, learner, ink in _inked(curve):
         growth = learner.growth[cost]
@@ -488,7 +490,8 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     if not best:
         return
     points = [point for learner in curve.values() for point in learner.points]
-    factor, unit = _unit("cpu_seconds", [point.cpu_seconds for point in points])
+    largest = max(filter(math.isfinite, (point.cpu_seconds for point in points)))
+    factor, unit = cost_unit("cpu_seconds", largest)
     seconds = [factor * point.cpu_seconds for point in points]
     shapes: list[doc.Shape] = [
         doc.Dots(
@@ -517,30 +520,9 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     )
 
 
-def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
-    """Give the unit in which the largest of some costs has one to three digits, and its factor."""
-    largest = max((value for value in values if math.isfinite(value)), default=1.0)
-    if cost == "memory":
-        power = min(int(math.log10(max(largest, 1.0)) // 3), len(UNITS) - 1)
-        return 1000.0**-power, UNITS[power]
-    return next((factor, unit) for least, unit, factor in SECONDS if largest >= least)
-
-
 def _range(measure: str) -> tuple[float, float]:
     result, _ = measure_of(measure)
     return (-math.inf, math.inf) if result is None else result.measure_range
-
-
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, ink: doc.Ink) -> list[doc.Shape]:
-    """Give the band between the known ends; none where fewer than two are known."""
-    defined = np.isfinite(low) & np.isfinite(high)
-    return [doc.Band(x[defined], low[defined], high[defined], ink)] if defined.sum() > 1 else []
-
-
-def _ends(intervals: Sequence[Interval | None]) -> tuple[np.ndarray, np.ndarray]:
-    low = [math.nan if one is None else one.low for one in intervals]
-    high = [math.nan if one is None else one.high for one in intervals]
-    return np.array(low), np.array(high)
 
 
 def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:

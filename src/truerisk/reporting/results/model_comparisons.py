@@ -7,17 +7,7 @@ from typing import Any
 from truerisk.measures.registry import title_of
 from truerisk.reporting.document import Facts
 from truerisk.reporting.presenter import Presenter
-from truerisk.reporting.results.comparison import (
-    command_of,
-    comparison_blocks,
-    comparison_facts,
-    comparison_steps,
-    decide_what_counts,
-    difference_forest,
-    measures_against,
-    model_comparison_chapter,
-    model_comparison_table,
-)
+from truerisk.reporting.results import comparison as two
 from truerisk.reporting.sections.coverage import uses_of
 from truerisk.reporting.wording import plain_text
 
@@ -25,7 +15,7 @@ from truerisk.reporting.wording import plain_text
 def model_comparisons_facts(result: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
     for first in list(result.values())[:1]:
-        for name, words in comparison_facts(first):
+        for name, words in two.comparison_facts(first):
             if name == "measure":
                 yield "measures", plain_text([title_of(measure) for measure in result])
             else:
@@ -35,19 +25,19 @@ def model_comparisons_facts(result: Any) -> Facts:
 def model_comparisons_steps(result: Any) -> Iterator[str]:
     """Say what to do about two learners that were compared by several measures."""
     main, *others = result.values()
-    against = measures_against(main, others)
+    against = two.measures_against(main, others)
     if against:
-        yield from decide_what_counts(main, against, command_of(main))
+        yield from two.decide_what_counts(main, against, two.command_of(main))
     else:
-        yield from comparison_steps(main)
+        yield from two.comparison_steps(main)
 
 
 PRESENTER = Presenter(
-    chapter=model_comparison_chapter,
-    blocks=lambda result: chain.from_iterable(map(comparison_blocks, result.values())),
-    tables=lambda result: map(model_comparison_table, result.values()),
+    chapter=two.model_comparison_chapter,
+    blocks=lambda result: chain.from_iterable(map(two.comparison_blocks, result.values())),
+    tables=lambda result: map(two.model_comparison_table, result.values()),
     facts=model_comparisons_facts,
     next_steps=model_comparisons_steps,
     intervals=lambda result: chain.from_iterable(map(uses_of, result.values())),
-    pictures=lambda result: [("differences", difference_forest([*result.values()]))],
+    pictures=lambda result: [("differences", two.difference_forest([*result.values()]))],
 )

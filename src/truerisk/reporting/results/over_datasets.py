@@ -291,21 +291,6 @@ def ranking_notes(result: OverDatasets) -> Iterator[str]:
             yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
 
 
-def ranking_facts(result: OverDatasets) -> Iterator[tuple[str, str]]:
-    """Give what was assumed, as pairs of words."""
-    yield "data sets", count(result.n)
-    yield "classifiers", count(len(result.names))
-    yield "control", result.control or "none"
-    yield "better is", "a higher score" if result.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
-    yield "confidence level", percent(result.level)
-    if result.critical_difference is not None:
-        yield "critical difference (Nemenyi)", number(result.critical_difference)
-    if result.control_difference is not None:
-        yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
-    yield "seed", str(result.random_state)
-
-
 def critical_difference_section(result: OverDatasets) -> doc.Section:
     """Give the section of the picture; the best rank is at the right."""
     bars = _group_bars(result)
@@ -459,7 +444,7 @@ def over_datasets_blocks(result: OverDatasets) -> Iterator[doc.Block]:
         if left > 0:
             yield doc.Sentences([f"{left:,} pairs more: --json and --csv have them."])
     yield doc.Sentences(tuple(ranking_notes(result)), "Notes")
-    yield doc.FactList(list(ranking_facts(result)))
+    yield doc.FactList(list(_terminal_facts(result)))
 
 
 @dataclass(frozen=True)
@@ -512,6 +497,18 @@ def over_datasets_facts(result: Any) -> doc.Facts:
     yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
     yield "confidence level", percent(result.level)
     yield "seed", str(result.random_state)
+
+
+def _terminal_facts(result: OverDatasets) -> doc.Facts:
+    """Count the classifiers, which the tables name, and add the critical differences."""
+    facts = dict(over_datasets_facts(result)) | {"classifiers": count(len(result.names))}
+    seed = facts.pop("seed")
+    yield from facts.items()
+    if result.critical_difference is not None:
+        yield "critical difference (Nemenyi)", number(result.critical_difference)
+    if result.control_difference is not None:
+        yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
+    yield "seed", seed
 
 
 def over_datasets_uses(result: Any) -> Iterator[Use]:

@@ -12,7 +12,6 @@ from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.estimate import histogram, value_sentence
 from truerisk.reporting.sections.coverage import EXACT, svm_coverage, uses_of
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import count, counted, percent, spoken
 from truerisk.results import Estimate, number
 
@@ -77,7 +76,7 @@ def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[doc
         for name, one in rivals.items()
     ]
     if entries:
-        yield estimate_forest(
+        yield doc.estimate_forest(
             "Every rule on the same examples",
             "Rule",
             entries,

@@ -15,7 +15,6 @@ from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.corpus_evaluation import METHOD_TITLES
 from truerisk.reporting.results.estimate import estimate_facts
 from truerisk.reporting.sections.coverage import NEITHER, uses_by
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     count,
     counted,
@@ -37,7 +36,7 @@ def selection_chapter(result: Selection) -> doc.Chapter:
     """Give all that a page says of a choice among settings."""
     along = _along(result)
     picture = (
-        estimate_forest("What was tried", "Setting", _entries(result))
+        doc.estimate_forest("What was tried", "Setting", _entries(result))
         if along is None
         else doc.charts_section("What was tried", [_chart(result, along)])
     )
@@ -160,14 +159,9 @@ def _shapes(line: list[Candidate], along: str, ink: doc.Ink, words: str) -> list
     line = sorted(line, key=lambda one: float(one.parameters[along]))
     x = np.array([float(one.parameters[along]) for one in line])
     values = np.array([one.estimate.value for one in line])
-    ends = [one.estimate.interval for one in line]
-    low = np.array([math.nan if end is None else end.low for end in ends])
-    high = np.array([math.nan if end is None else end.high for end in ends])
-    defined = np.isfinite(low) & np.isfinite(high) & np.isfinite(values)
-    shapes: list[doc.Shape] = []
-    if defined.sum() > 1:
-        shapes.append(doc.Band(x[defined], low[defined], high[defined], ink))
-    return [*shapes, doc.Line(x, values, ink, words=words), doc.Dots(x, values, ink=ink)]
+    ends = doc.ends_of(one.estimate.interval if one.estimate.is_defined else None for one in line)
+    line_and_dots = doc.Line(x, values, ink, words=words), doc.Dots(x, values, ink=ink)
+    return [*doc.bands(x, *ends, ink), *line_and_dots]
 
 
 def _entries(result: Selection) -> list[doc.Entry]:

@@ -11,7 +11,6 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.leave_one_out import between_settings
 from truerisk.reporting.sections.coverage import NEITHER, REPEATED, refit_uses, with_intervals
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import targets_of
 from truerisk.reporting.wording import (
     cost_words,
@@ -77,7 +76,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
             if one.method == name
         ),
         sections=(
-            estimate_forest(
+            doc.estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
                 [

@@ -7,8 +7,7 @@ from typing import Any
 from truerisk.estimation.svm.xi_alpha import XiAlpha
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
-from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
-from truerisk.reporting.results.evaluation import evaluation_chapter, remarks
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.results.leave_one_out import between_settings
 from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, with_interval
@@ -17,7 +16,7 @@ from truerisk.results import number
 
 def xi_alpha_chapter(result: XiAlpha) -> doc.Chapter:
     """Give all that a page says of the ξα-estimates of an SVM."""
-    chapter = evaluation_chapter(result)
+    chapter = predictions.evaluation_chapter(result)
     by = {"span": "the span", "search": f"a search of depth {result.settings.get('depth')}"}
     refine = result.settings.get("refine")
     refined = f", refined by {by[refine]}" if refine else ""
@@ -29,7 +28,7 @@ def xi_alpha_chapter(result: XiAlpha) -> doc.Chapter:
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
         verdict=(*doc.sentences(_at_risk(result)), *chapter.verdict),
         sections=(head, _at_every_rho(result), *rest),
-        notes=doc.sentences(remarks(result)),
+        notes=doc.sentences(predictions.remarks(result)),
     )
 
 
@@ -71,5 +70,5 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
 
 
 PRESENTER = replace(
-    EVALUATION, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
+    predictions.PRESENTER, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
 )

@@ -6,10 +6,18 @@ from typing import Any
 
 from truerisk.evaluation.slices import Slice
 from truerisk.measures.registry import spoken_title, title_of
-from truerisk.reporting.document import Column, Entry, Forest, Section, Table, axis_of, heads
+from truerisk.reporting.document import (
+    Column,
+    Entry,
+    Forest,
+    Section,
+    Table,
+    axis_of,
+    forest_row,
+    heads,
+)
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.sections.explorer import sliced_scores
-from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.wording import NO_INTERVAL, count, interval_subtitle, p_words, with_interval
 from truerisk.results import Estimate, Evaluation, number
 
