@@ -194,13 +194,17 @@ def axis_of(estimates: Sequence[Estimate], *also: float) -> Axis | None:
 
     `also` are numbers that must be on it, such as the best possible value.
     """
-    numbers = []
-    for estimate in estimates:
-        if estimate.is_defined:
-            ends = estimate.interval
-            result = (estimate.value, *((ends.low, ends.high) if ends is not None else ()))
-            numbers += [value for value in result if math.isfinite(value)]
+    numbers = list(finite_numbers(estimates))
     return Axis.around(min([*numbers, *also]), max([*numbers, *also])) if numbers else None
+
+
+def finite_numbers(estimates: Iterable[Estimate | None]) -> Iterator[float]:
+    """Give the values and the ends of intervals that are finite."""
+    for estimate in estimates:
+        if estimate is not None and estimate.is_defined:
+            ends = estimate.interval
+            numbers = (estimate.value, *(() if ends is None else (ends.low, ends.high)))
+            yield from filter(math.isfinite, numbers)
 
 
 def strip(estimate: Estimate, axis: Axis | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import io
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -204,7 +204,7 @@ def draw_forest(forest: doc.Forest, ax: "Axes") -> None:
     An undefined estimate has a row, and no dot.
     """
     rows = forest.rows
-    furthest = max(map(abs, _finite_numbers(rows)), default=1.0)
+    furthest = max(map(abs, doc.finite_numbers(row.estimate for row in rows)), default=1.0)
     for place, row in enumerate(rows):
         if row.region is not None:
             left, colour = -row.region, FIGURE["soft"]
@@ -256,14 +256,6 @@ def _draw_estimate(
                 ax.plot(shown_at, place, arrow, color=colour, markersize=5)
     if math.isfinite(estimate.value):
         ax.plot(estimate.value, place, row.mark, color=colour, markersize=5)
-
-
-def _finite_numbers(rows: Sequence[doc.Entry]) -> Iterator[float]:
-    for row in rows:
-        if row.estimate is not None and row.estimate.is_defined:
-            ends = row.estimate.interval
-            result = (row.estimate.value, *(() if ends is None else (ends.low, ends.high)))
-            yield from (number for number in result if math.isfinite(number))
 
 
 def _letters(ax: "Axes", labels: Sequence[str]) -> float:
