@@ -93,13 +93,8 @@ def _audit_predictions(
             samples=options["samples"],
             seconds=seconds,
             progress=progress,
-            **_settings(options),
+            **opt.evaluation_from(options),
         )
-
-
-def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    given = opt.evaluation_from({**options, "beta": (), "replicates": None, "max_classes": None})
-    return {name: one for name, one in given.items() if name not in {"replicates", "max_classes"}}
 
 
 def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:
@@ -119,7 +114,7 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
             size=options["size"],
             seconds=seconds,
             **opt.only(options, "samples", "folds", "repeats", "level", "pos_label"),
-            measures=_settings(options)["measures"],
+            measures=opt.evaluation_from(options)["measures"],
             random_state=options["seed"],
             n_jobs=options["jobs"],
             progress=progress,

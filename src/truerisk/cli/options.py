@@ -258,13 +258,13 @@ def strictness_from(options: dict[str, Any]) -> Any:
 
 
 def evaluation_from(options: dict[str, Any]) -> dict[str, Any]:
-    """Make keyword arguments of the library of the options that say what is evaluated."""
+    """Make keyword arguments of the library of as many of these options as a command has."""
     names = [name.strip() for text in options["measures"] for name in text.split(",")]
     as_named = ("level", "pos_label", "replicates", "probabilities", "threshold", "max_classes")
     return {
-        **only(options, *as_named),
+        **{name: options[name] for name in as_named if name in options},
         "measures": tuple(names) or None,
-        "betas": options["beta"],
+        "betas": options.get("beta", ()),
         "costs": read_costs(options["costs"]),
         "random_state": options["seed"],
     }

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison
 
-Rows = Sequence[tuple[Any, ...]]
 
 DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
@@ -207,24 +206,22 @@ def show_rows(
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Print rows as a table, or in a format; `facts` are part of the JSON only."""
-    ROW_FORMATS[form](title, columns, [tuple(row) for row in rows], facts or {})
+    cells = [tuple(row) for row in rows]
+    if form == "csv":
+        from truerisk.reporting.render.formats import csv_lines
+
+        click.echo(csv_lines(columns, cells))
+    elif form == "json":
+        from truerisk.reporting.render.formats import json_text
+        from truerisk.results import as_plain
+
+        listed = [dict(zip(columns, row, strict=True)) for row in cells]
+        click.echo(json_text({"title": title, **as_plain(facts or {}), "rows": as_plain(listed)}))
+    else:
+        _print_rows(title, columns, cells)
 
 
-def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import csv_lines
-
-    click.echo(csv_lines(columns, rows))
-
-
-def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import json_text
-    from truerisk.results import as_plain
-
-    listed = [dict(zip(columns, row, strict=True)) for row in rows]
-    click.echo(json_text({"title": title, **as_plain(facts), "rows": as_plain(listed)}))
-
-
-def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
+def _print_rows(title: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     from truerisk.reporting.document import Column, Table
     from truerisk.reporting.render.terminal import print_table
     from truerisk.reporting.wording import plain_text
@@ -233,13 +230,6 @@ def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[st
     numeric = [all(NUMBER.fullmatch(row[at]) for row in words) for at in range(len(columns))]
     heads = tuple(Column(*pair) for pair in zip(columns, numeric, strict=True))
     print_table(Table(title, heads, words), console())
-
-
-ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, Any]], None]] = {
-    None: _rows_as_table,
-    "csv": _rows_as_csv,
-    "json": _rows_as_json,
-}
 
 
 def table_source(table: "Table", **settings: Any) -> dict[str, Any]:

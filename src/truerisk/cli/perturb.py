@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from truerisk.results import Comparison, Estimate
 
 COLUMNS = ("rule", "error_rate", "low", "high", "about", "notes")
-FORMS = {
-    "exact": "exact binomial",
-    "percentile": "perturbation: percentile",
-    "normal": "perturbation: normal",
-    "effective_size": "perturbation: effective size",
-    "plug_in": "plug-in variance",
-}
 ABOUT = {"this model": "this model", "the learner at this sample size": "the learner"}
 
 
@@ -104,31 +98,20 @@ def perturb(data: Path, **options: Any) -> None:
     }
     with Progress("Training", quiet=options["quiet"]) as progress:
         settings["progress"] = lambda done, total: progress(done, done, total)
-        if not options["without"]:
-            settings |= opt.only(options, "measure", "pos_label")
         if options["without"]:
             comparison = _difference(data, table, options, settings)
         else:
+            settings |= opt.only(options, "measure", "pos_label")
             result = _interval(table, options["model"], settings)
             rivals = _rivals(table, options["model"], settings) if options["rivals"] else {}
-    form = options["form"]
-    source = out.table_source(table, model=options["model"], seed=seed)
+    form, source = options["form"], out.table_source(table, model=options["model"], seed=seed)
     if options["without"]:
-        out.deliver(
-            comparison,
-            options,
-            lambda: out.show_difference(comparison, table, form, seed=seed),
-            source=source,
-        )
+        show = partial(out.show_difference, comparison, table, form, seed=seed)
+        out.deliver(comparison, options, show, source=source)
     else:
         facts = {"file": table.source, "target": table.target, "seed": seed}
-        out.deliver(
-            result,
-            options,
-            lambda: _show(result, rivals, form, facts),
-            rivals=rivals,
-            source=source,
-        )
+        show = partial(_show, result, rivals, form, facts)
+        out.deliver(result, options, show, rivals=rivals, source=source)
 
 
 def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
@@ -173,8 +156,10 @@ def _difference(
 def _show(
     result: "Perturbed", rivals: "Mapping[str, Estimate]", form: str | None, source: dict[str, Any]
 ) -> None:
+    from truerisk.reporting.results.perturbation import FORMS
+
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
-    listed: list[tuple[str, Estimate]] = [(FORMS[name], one) for name, one in rules.items()]
+    listed: list[tuple[str, Estimate]] = [(FORMS[name].lower(), one) for name, one in rules.items()]
     listed += [(name.replace("_", " "), one) for name, one in rivals.items()]
     rows = [_row(name, one) for name, one in listed]
     if form == "json":

@@ -18,7 +18,7 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.json_lines import JsonLinesFile
-from truerisk.inputs.records.places import Fingerprint, ending, refusal
+from truerisk.inputs.records.places import ending, refusal
 from truerisk.inputs.records.rows import Selection
 from truerisk.inputs.records.svmlight import is_svmlight
 from truerisk.inputs.records.text_blocks import TextBytes
@@ -164,9 +164,7 @@ def read_table(
         text=(text,) if isinstance(text, str) else tuple(text),
         categorical=tuple(categorical),
     )
-    if Fingerprint.of(path).size == 0:
-        raise refusal(path, "must hold examples; the file is empty.")
-    facts, fingerprint, misnamed = recognise(path, options)
+    facts, fingerprint, misnamed = recognise(path, options, holds="examples")
     with fingerprint.watched(path):
         if facts.format == "csv" and _is_svmlight(path, facts, options):
             return _table_of_vectors(path, roles, options)

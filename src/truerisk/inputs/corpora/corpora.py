@@ -15,7 +15,7 @@ from truerisk.inputs.corpora.documents import Documents, read_folders, read_reco
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
-from truerisk.inputs.records.places import Fingerprint, ending, refusal, shown_path
+from truerisk.inputs.records.places import ending, refusal, shown_path
 from truerisk.inputs.records.text_blocks import TextBytes
 from truerisk.inputs.roles import CorpusColumns
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 CorpusFormat = Literal["json lines", "csv", "parquet", "folders", "reuters sgml", "svmlight"]
 SGML_ENDINGS = (".sgm", ".sgml")
 SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
-EMPTY = "must hold documents; the file is empty."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +142,7 @@ def read_corpus(
 
 
 def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
-    sgml = [path for path in visible(folder) if _is_sgml(path)]
+    sgml = [path for path in visible(folder) if ending(path) in SGML_ENDINGS]
     if sgml:
         from truerisk.inputs.corpora.reuters_sgml import read_reuters
 
@@ -152,9 +151,7 @@ def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
 
 
 def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> Corpus:
-    if Fingerprint.of(path).size == 0:
-        raise refusal(path, EMPTY)
-    facts, fingerprint, misnamed = recognise(path, options)
+    facts, fingerprint, misnamed = recognise(path, options, holds="documents")
     kind = _kind(path, facts, options)
     with fingerprint.watched(path):
         corpus = _read(path, facts, kind, columns, options)
@@ -173,7 +170,7 @@ def _kind(path: Path, facts: FileFacts, options: ReadingOptions) -> CorpusFormat
         return facts.format  # type: ignore[return-value]
     head = TextBytes(path, facts.compression, options).head()
     if not head.strip():
-        raise refusal(path, EMPTY)
+        raise refusal(path, "must hold documents; the file is empty.")
     if is_reuters(head):
         return "reuters sgml"
     return "svmlight" if ending(path) in SVMLIGHT_ENDINGS or is_svmlight(head) else "csv"
@@ -258,7 +255,3 @@ def _check_some(path: Path, labels: Sequence[tuple[str, ...]]) -> None:
         raise refusal(path, "must hold documents; got 0 of them.")
     if not any(labels):
         raise refusal(path, f"must hold labels; none of the {len(labels)} documents has one.")
-
-
-def _is_sgml(path: Path) -> bool:
-    return ending(path) in SGML_ENDINGS
