@@ -102,7 +102,7 @@ def seed_from(options: dict[str, Any]) -> int:
 
 
 @contextmanager
-def kept_in(folder: Path | None) -> Iterator[None]:
+def stopping_cleanly(folder: Path | None) -> Iterator[None]:
     """End the workers when the work is stopped, and say how it is gone on with."""
     try:
         yield
@@ -122,7 +122,7 @@ def kept_in(folder: Path | None) -> Iterator[None]:
 def training(table: "Table", options: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
     """Refit where the options say, with a progress bar; give the arguments of all who refit."""
     bar = Progress("Training", quiet=options["quiet"])
-    with kept_in(options["resume"]), place_of(options["cluster"]), bar as progress:
+    with stopping_cleanly(options["resume"]), place_of(options["cluster"]), bar as progress:
         yield {
             **opt.only(options, "level", "pos_label", "resume"),
             "groups": table.groups,

@@ -103,10 +103,10 @@ class Tile:
     interval: str
     strip: Mapping[str, Any] | None = None
     marks: tuple[Mapping[str, Any], ...] = ()
-    beside: str = ""
+    note: str = ""
 
     @classmethod
-    def of(cls, title: str, estimate: Estimate, beside: str = "") -> "Tile":
+    def of(cls, title: str, estimate: Estimate, note: str = "") -> "Tile":
         """Write and draw an estimate, a share on the whole way from 0 to 1."""
         words = written(estimate)
         result, _ = measure_of(estimate.measure)
@@ -114,7 +114,7 @@ class Tile:
         axis = axis_of([estimate], *(SHARE_RANGE if is_share else ()))
         ends = () if axis is None else (axis.marks()[0], axis.marks()[-1])
         drawn = strip(estimate, axis)
-        return cls(visible(title), words.value, words.interval, drawn, ends, visible(beside))
+        return cls(visible(title), words.value, words.interval, drawn, ends, visible(note))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -394,7 +394,7 @@ class Forest:
     """Estimates as dots on their intervals, the first one on top.
 
     `span` are the ends of the axis, the values that were seen if None; `about_zero` marks 0 and
-    gives both sides as much room; `beside` are further dots, by row, which `beside_words` name.
+    gives both sides as much room; `extra_dots` are by row, and `extra_words` name them.
     """
 
     rows: Sequence[Entry]
@@ -402,8 +402,8 @@ class Forest:
     note: str = ""
     span: tuple[float, float] | None = None
     about_zero: bool = False
-    beside: Mapping[int, float] = field(default_factory=dict)
-    beside_words: str = ""
+    extra_dots: Mapping[int, float] = field(default_factory=dict)
+    extra_words: str = ""
 
 
 def forest_of(estimates: Sequence[Estimate]) -> Forest:

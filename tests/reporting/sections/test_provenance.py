@@ -33,7 +33,7 @@ def test_a_file_is_told_by_its_hash(predictions):
     [row] = file_rows(tr.evaluate_files([predictions]).source)
     assert row["name"] == str(predictions)
     assert row["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
-    assert row["beside"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
+    assert row["notes"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
 
 
 def test_dropped_rows_and_compression_are_told():
@@ -73,7 +73,7 @@ def test_what_is_not_loaded_has_no_version(monkeypatch):
 
 def test_a_file_that_was_not_hashed_says_how():
     [row] = file_rows({"files": [{"path": "a.parquet", "sha256": None}]})
-    assert row == {"name": "a.parquet", "words": "", "beside": [NOT_HASHED]}
+    assert row == {"name": "a.parquet", "words": "", "notes": [NOT_HASHED]}
 
 
 def test_results_that_do_not_know_their_source_can_be_told():
@@ -91,13 +91,13 @@ def test_results_that_do_not_know_their_source_can_be_told():
 def test_files_and_promises_stand_in_words(predictions):
     promises, files, _ = provenance_sections(tr.evaluate_files([predictions]))
     assert promises.data["rows"][0]["words"].startswith("promises 95 %; covered 97.3 % on average,")
-    assert promises.data["rows"][0]["beside"][0].startswith("Accuracy; Error rate; ")
+    assert promises.data["rows"][0]["notes"][0].startswith("Accuracy; Error rate; ")
     [file] = files.data["rows"]
     assert file["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
-    assert file["beside"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
+    assert file["notes"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
     unmeasured = tr.evaluate([0, 1] * 20, [0, 1] * 20, sample_weight=1 + np.arange(40) % 2)
     rows = next(provenance_sections(unmeasured)).data["rows"]
-    accuracy = next(row["words"] for row in rows if "Accuracy" in row["beside"][0])
+    accuracy = next(row["words"] for row in rows if "Accuracy" in row["notes"][0])
     assert accuracy == "promises 95 %; not measured with weights"
 
 

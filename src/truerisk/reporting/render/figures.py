@@ -224,9 +224,9 @@ def draw_forest(forest: doc.Forest, ax: "Axes") -> None:
 
 
 def _finish_forest(forest: doc.Forest, ax: "Axes") -> None:
-    if forest.beside:
-        rows, values = list(forest.beside), list(forest.beside.values())
-        colour, words = FIGURE["second"], drawable(forest.beside_words)
+    if forest.extra_dots:
+        rows, values = list(forest.extra_dots), list(forest.extra_dots.values())
+        colour, words = FIGURE["second"], drawable(forest.extra_words)
         ax.plot(values, rows, "D", color=colour, fillstyle="none", label=words)
         ax.legend(fontsize="small")
     if forest.span is not None:

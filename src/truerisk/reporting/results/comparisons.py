@@ -88,8 +88,8 @@ def _tiles(result: Comparisons) -> Iterator[doc.Tile]:
     if main is not None:
         yield difference_tile(main)
     if result.best is not None and len(result.names) > 2:
-        beside = "without the luck of being chosen"
-        yield doc.Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, beside)
+        note = "without the luck of being chosen"
+        yield doc.Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, note)
 
 
 def _main(result: Comparisons) -> Difference | None:

@@ -70,10 +70,10 @@ def _method(evaluation: CorpusEvaluation) -> str:
 
 def _tiles(evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
     for name, title in HEADLINES.items():
-        beside = ""
+        note = ""
         if evaluation.holdout is not None:
-            beside = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
-        yield _tile(doc.Tile.of(title, evaluation[name], beside), evaluation[name])
+            note = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
+        yield _tile(doc.Tile.of(title, evaluation[name], note), evaluation[name])
 
 
 def _tile(tile: doc.Tile, estimate: Estimate) -> doc.Tile:

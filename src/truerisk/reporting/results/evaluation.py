@@ -739,12 +739,12 @@ def class_forest(
         ],
         note=f"{words}; {left_out:,} rarer ones are not drawn" if left_out else words,
         span=doc.SHARE_RANGE,
-        beside={
+        extra_dots={
             row: held_out[name][measure].value
             for row, name in enumerate(shown_names)
             if name in held_out and measure in held_out[name]
         },
-        beside_words="on the documents held out",
+        extra_words="on the documents held out",
     )
 
 

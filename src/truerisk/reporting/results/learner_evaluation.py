@@ -50,7 +50,7 @@ def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[
     for tile in chapter.tiles:
         always = titles.get(tile.title)
         text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
-        yield replace(tile, beside=tile.beside or text)
+        yield replace(tile, note=tile.note or text)
 
 
 def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:

@@ -30,7 +30,7 @@ from truerisk.reporting.wording import (
 from truerisk.results import UNDEFINED, Estimate, as_plain, decimals_for, number
 
 MAX_TILES = 4
-MAX_TOLD = 3  # learners in the verdict; the tables have them all
+MAX_IN_VERDICT = 3  # learners in the verdict; the tables have them all
 ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
 COST_TITLES = {
     "seconds_to_induce": "Training",
@@ -85,7 +85,7 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
 def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
     """Say what the best learners gain by more examples, and whether that is sure."""
     ranked = _best_first(curve)
-    for learner in ranked[:MAX_TOLD]:
+    for learner in ranked[:MAX_IN_VERDICT]:
         yield from expectation(curve, learner)
     best = ranked[0]
     if best.extrapolation is None:
@@ -133,12 +133,12 @@ def _tiles_of_learners(curve: LearningCurve) -> Iterator[doc.Tile]:
     for learner in _best_first(curve)[:MAX_TILES]:
         point = learner.points[-1]
         law = learner.extrapolation
-        beside = ""
+        note = ""
         if law is not None:
             twice = written(law.at(TWICE * curve.n))
-            beside = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
+            note = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
         title = f"{title_of(curve.measure)} from {counted(point.size, 'example')}"
-        yield doc.Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), beside)
+        yield doc.Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), note)
 
 
 def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:

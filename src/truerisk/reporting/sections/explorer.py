@@ -57,7 +57,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     table = with_given_threshold(evaluation, _reachable(table))
     working = _row_at(table, _start(evaluation, table))
     marks = list(_marks(evaluation, table, working))
-    rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
+    rows = explorer_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
     unsure = _no_intervals(evaluation, table)
     offered = list(_measures(evaluation))
     measures = [measure for measure in offered if measure.is_live]
@@ -296,7 +296,7 @@ def _lead(evaluation: Evaluation) -> str:
     )
 
 
-def kept_rows(table: Sweep, always: list[int]) -> Indices:
+def explorer_rows(table: Sweep, always: list[int]) -> Indices:
     """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
 
     Always among them are the ends, those requested, and the corners of the ROC hull (whatever the

@@ -62,10 +62,10 @@ def provenance_sections(
     yield _section("Where the numbers came from", (_row(*pair) for pair in text))
 
 
-def _row(name: str, words: str, *beside: str) -> dict[str, Any]:
+def _row(name: str, words: str, *notes: str) -> dict[str, Any]:
     """Give a name, what is said of it, and lines in small print; all texts visible ones."""
-    shown, *lines = (visible(text, most=SENTENCE) for text in (words, *beside))
-    return {"name": visible(name), "words": shown, "beside": lines}
+    shown, *lines = (visible(text, most=SENTENCE) for text in (words, *notes))
+    return {"name": visible(name), "words": shown, "notes": lines}
 
 
 def _section(title: str, rows: Iterable[dict[str, Any]], lead: str = "") -> Section:

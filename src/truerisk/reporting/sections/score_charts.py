@@ -23,7 +23,7 @@ from truerisk.reporting.wording import count, percent
 from truerisk.results import Evaluation, number
 
 OF_PROBABILITIES = ("brier_score", "log_loss")
-TOLD_FPR = 0.1
+EXAMPLE_FPR = 0.1
 AS_MET = " The band holds where positives are as frequent as they were met, and not picked out."
 OF_REFITS = (
     "The scores of several refits are drawn together, though each refit has a scale of its own. "
@@ -39,7 +39,7 @@ OUTCOME_WORDS = {
     "fn": "a positive missed",
     "tn": "a negative left alone",
 }
-TOLD_REJECTED = 0.1
+EXAMPLE_REJECTION = 0.1
 OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
 
 
@@ -215,9 +215,9 @@ class Scores:
             inside = (low <= curve.mean_score) & (curve.mean_score <= high)
             held = percent(intervals.level)
             bars = f" If they do, all bars cross it, in at least {held} of such samples."
-            told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
+            crossing = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
         else:
-            told_inside = ""
+            crossing = ""
         error = number(curve.expected_calibration_error)
         each = f"about {count(round(float(np.mean(curve.count))))} examples each"
         return doc.Chart(
@@ -233,7 +233,7 @@ class Scores:
                 f"{condition or 'Among'} examples of about the same score, the share that is "
                 f"positive; scores that mean what they say lie on the diagonal.{bars}"
             ),
-            description=f"The expected calibration error is {error}.{told_inside}",
+            description=f"The expected calibration error is {error}.{crossing}",
         )
 
 
@@ -273,7 +273,7 @@ def roc_chart(
     curve: RocCurve, band: Sequence[doc.Band] = (), here: Sequence[doc.Dots] = ()
 ) -> doc.Chart:
     """Draw recall against the false positive rate, on its band, with a threshold marked."""
-    result = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
+    result = float(curve.tpr[np.searchsorted(curve.fpr, EXAMPLE_FPR, side="right") - 1])
     return doc.Chart(
         name="roc",
         title="ROC curve",
@@ -291,7 +291,7 @@ def roc_chart(
         ),
         description=(
             f"The area under the curve is {number(curve.auc)}. With at most "
-            f"{percent(TOLD_FPR)} of the negatives called positive, "
+            f"{percent(EXAMPLE_FPR)} of the negatives called positive, "
             f"{number(100 * result, 1)} % of the positives are found."
         ),
     )
@@ -333,7 +333,7 @@ def rejection_chart(table: Sweep, threshold: float) -> doc.Chart | None:
     rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
     if len(rejected) < 2:
         return None
-    point = curve.threshold_for_rejection(TOLD_REJECTED)
+    point = curve.threshold_for_rejection(EXAMPLE_REJECTION)
     return doc.Chart(
         title="Errors against rejections",
         name="error-reject",
