@@ -1,7 +1,6 @@
 """CorpusEvaluation: each category beside what was held out."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -104,15 +103,11 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
             "label": title,
             "documents": "",
             "tested": "",
-            "cells": [
-                _page_cell(
-                    _average(evaluation, name, average),
-                    None if holdout is None else _average(holdout, name, average),
-                    axes[name],
-                )
-                for name in DRAWN
-            ],
-            "ranks": _ranks(None if holdout is None else _ranked_averages(holdout, average)),
+            **_cells_and_ranks(
+                _averages(evaluation, average),
+                None if holdout is None else _averages(holdout, average),
+                axes,
+            ),
         }
         for average, title in AVERAGES.items()
     ]
@@ -121,15 +116,11 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
             "label": visible(one.name),
             "documents": count(one.documents),
             "tested": "" if one.test_documents is None else count(one.test_documents),
-            "cells": [
-                _page_cell(
-                    evaluation.by_class[one.name][name],
-                    None if holdout is None else holdout.by_class[one.name][name],
-                    axes[name],
-                )
-                for name in DRAWN
-            ],
-            "ranks": _ranks(None if holdout is None else holdout.by_class[one.name]),
+            **_cells_and_ranks(
+                evaluation.by_class[one.name],
+                None if holdout is None else holdout.by_class[one.name],
+                axes,
+            ),
         }
         for one in shown
     ]
@@ -150,6 +141,18 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
     }
 
 
+def _cells_and_ranks(
+    own: Mapping[str, Estimate],
+    held_out: Mapping[str, Estimate] | None,
+    axes: Mapping[str, doc.Axis | None],
+) -> dict[str, Any]:
+    tested = held_out or {}
+    return {
+        "cells": [_page_cell(own.get(name), tested.get(name), axes[name]) for name in DRAWN],
+        "ranks": [] if held_out is None else [_rank(held_out.get(name)) for name in RANKED],
+    }
+
+
 def _page_cell(
     own: Estimate | None, beside: Estimate | None, axis: doc.Axis | None
 ) -> dict[str, Any]:
@@ -162,21 +165,12 @@ def _page_cell(
     }
 
 
-def _average(result: Evaluation, name: str, average: str) -> Estimate | None:
+def _averages(result: Evaluation, average: str) -> dict[str, Estimate]:
+    """Give one average of every measure that has it."""
+    names = {name: f"{name}_{average}" for name in (*DRAWN, *RANKED)}
     # Every category has as many documents: both averages of their errors are one number.
-    return result.get("hamming_loss" if name == "error_rate" else f"{name}_{average}")
-
-
-def _ranked_averages(result: Evaluation, average: str) -> dict[str, Estimate]:
-    names = {name: f"{name}_{average}" for name in RANKED}
+    names["error_rate"] = "hamming_loss"
     return {name: result[full] for name, full in names.items() if full in result}
-
-
-def _ranks(result: Mapping[str, Estimate] | None) -> list[str]:
-    if result is None:
-        return []
-    values = [result[name].value if name in result else math.nan for name in RANKED]
-    return [NOTHING if math.isnan(value) else in_percent(value) for value in values]
 
 
 def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,20 +192,25 @@ def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> doc.
         if holdout is not None and category.reason is None:
             tested = holdout.by_class[category.name]
             documents = count(category.test_documents or 0)
-            ranks = (_value_in_percent(tested[name]) for name in ranked)
+            ranks = (_rank(tested[name]) for name in ranked)
             rows.append((f"└ {HELD_OUT}", documents, *_cells(tested), *ranks))
-    return doc.Table(_title(evaluation), columns, tuple(rows))
+    title = f"Each category against the rest: {_method(evaluation)} ({_sureness(evaluation)})"
+    return doc.Table(title, columns, tuple(rows))
 
 
 def average_table(evaluation: CorpusEvaluation) -> doc.Table:
     """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
     measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
     columns = doc.heads("Average", *doc.number_columns(measures.values()))
-    rows = [
-        (f"{average}, {name}", *_averages(result, average, measures))
-        for name, result in _sources(evaluation)
-        for average in ("micro", "macro")
-    ]
+    rows = []
+    for source, result in _sources(evaluation):
+        for average in ("micro", "macro"):
+            values = _averages(result, average)
+            cells = [
+                NOTHING if name not in values else in_one_cell(values[name]) for name in MEASURES
+            ]
+            ranks = [_rank(values.get(name)) for name in measures if name in RANKED]
+            rows.append((f"{average}, {source}", *cells, *ranks))
     return doc.Table("Averages over the categories", columns, tuple(rows))
 
 
@@ -241,13 +240,6 @@ def in_one_cell(estimate: Estimate) -> str:
     return f"{in_percent(estimate.value)}{comma} {ends.words(in_percent, signs=True)}"
 
 
-def _title(evaluation: CorpusEvaluation) -> str:
-    what = METHOD_TITLES[str(evaluation.settings["method"])]
-    if what == "ξα":
-        what += f", ρ = {evaluation.settings['rho']:g}"
-    return f"Each category against the rest: {what} ({_sureness(evaluation)})"
-
-
 def _sureness(evaluation: CorpusEvaluation) -> str:
     """Say which intervals or bounds there are, of the estimate and of the documents held out."""
     holdout = () if evaluation.holdout is None else evaluation.holdout.values()
@@ -258,19 +250,8 @@ def _cells(row: Mapping[str, Estimate]) -> Iterator[str]:
     return (in_one_cell(row[name]) for name in MEASURES)
 
 
-def _value_in_percent(estimate: Estimate) -> str:
-    return in_percent(estimate.value) if estimate.is_defined else NOTHING
-
-
-def _averages(result: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
-    for name in measures:
-        # Every category has as many documents: both averages of their errors are one number.
-        measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
-        if measure not in result:
-            yield NOTHING
-        else:
-            estimate = result[measure]
-            yield _value_in_percent(estimate) if name in RANKED else in_one_cell(estimate)
+def _rank(estimate: Estimate | None) -> str:
+    return NOTHING if estimate is None or not estimate.is_defined else in_percent(estimate.value)
 
 
 def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:

@@ -27,29 +27,21 @@ from truerisk.results import Estimate
 
 EXACT = "leave_one_out"
 HEADLINES = (EXACT, "span_rule", "xi_alpha_2")
-TITLES = {
-    "training_error": "Training error",
-    "xi_alpha_1": "ξα, ρ = 1",
-    "xi_alpha_2": "ξα, ρ = 2",
-    "span_bound": "Span bound",
-    "span_rule": "Span rule",
-    "leave_one_out": "Leave-one-out, exact",
-    "sample_compression": "Sample compression",
-    "vc_bound": "VC bound",
-    "holdout_bound": "A third held out",
-    "cross_validation": "Cross-validation",
-}
-LEANINGS = {
-    "training_error": "leans to the good side, far",
-    "xi_alpha_1": "leans to the bad side",
-    "xi_alpha_2": "leans to the bad side, proven",
-    "span_bound": "leans to the bad side, far; a bound on average",
-    "span_rule": "hardly leans; approximate",
-    "leave_one_out": "does not lean",
-    "sample_compression": "support vectors left out; the bound is proven",
-    "vc_bound": "as the training error; the bound is proven",
-    "holdout_bound": "leans to the bad side, a little; the bound is exact",
-    "cross_validation": "leans to the bad side, a little",
+# What each is called, and to which side it leans.
+METHODS = {
+    "training_error": ("Training error", "leans to the good side, far"),
+    "xi_alpha_1": ("ξα, ρ = 1", "leans to the bad side"),
+    "xi_alpha_2": ("ξα, ρ = 2", "leans to the bad side, proven"),
+    "span_bound": ("Span bound", "leans to the bad side, far; a bound on average"),
+    "span_rule": ("Span rule", "hardly leans; approximate"),
+    "leave_one_out": ("Leave-one-out, exact", "does not lean"),
+    "sample_compression": (
+        "Sample compression",
+        "support vectors left out; the bound is proven",
+    ),
+    "vc_bound": ("VC bound", "as the training error; the bound is proven"),
+    "holdout_bound": ("A third held out", "leans to the bad side, a little; the bound is exact"),
+    "cross_validation": ("Cross-validation", "leans to the bad side, a little"),
 }
 BY_REFITS = {"cross_validation"}
 PROVEN = {"sample_compression", "vc_bound", "holdout_bound"}
@@ -70,7 +62,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
         subtitle=" · ".join(subtitle),
         verdict=doc.sentences(_verdict(result)),
         tiles=tuple(
-            doc.Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
+            doc.Tile.of(_title(one), one, _leaning(one))
             for name in HEADLINES
             for one in result.estimates
             if one.method == name
@@ -79,10 +71,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
             doc.estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
-                [
-                    doc.Entry(_title(one), one, LEANINGS.get(one.method, ""))
-                    for one in result.estimates
-                ],
+                [doc.Entry(_title(one), one, _leaning(one)) for one in result.estimates],
             ),
             _costs(result),
         ),
@@ -91,7 +80,11 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
 
 
 def _title(one: Estimate) -> str:
-    return TITLES.get(one.method, visible(spoken(one.method)))
+    return METHODS[one.method][0] if one.method in METHODS else visible(spoken(one.method))
+
+
+def _leaning(one: Estimate) -> str:
+    return METHODS.get(one.method, ("", ""))[1]
 
 
 def _level(result: SideBySide) -> float | None:
@@ -136,7 +129,7 @@ def cost_table(result: SideBySide) -> doc.Table:
     for one, took in zip(result.estimates, result.seconds, strict=True):
         words = written(one)
         time = cost_words("cpu_seconds", took)
-        rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
+        rows.append((_title(one), words.value, words.interval, time, _leaning(one)))
     return doc.Table("What each of them costs", columns, tuple(rows))
 
 
