@@ -103,26 +103,15 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
         f"{interval_heading(evaluation.level, evaluation.values())}: values that these examples do "
         "not rule out.",
     )
-    confusion = _confusion_cells(evaluation)
-    if confusion is not None:
-        yield doc.Section(
-            "confusion",
-            "What was called what",
-            confusion,
-            "Rows are the truth, columns what the classifier said; shares are of the true class.",
-        )
     mistakes = mistake_table(evaluation)
-    if mistakes is not None:
-        yield doc.table_section(mistakes)
-    classes = _class_rows(evaluation)
-    if classes is not None:
-        yield doc.Section("classes", "Class by class", classes)
-    slices = slices_section(evaluation)
-    if slices is not None:
-        yield slices
-    explorer = explorer_section(evaluation)
-    if explorer is not None:
-        yield explorer
+    sections = (
+        _confusion_section(evaluation),
+        None if mistakes is None else doc.table_section(mistakes),
+        _classes_section(evaluation),
+        slices_section(evaluation),
+        explorer_section(evaluation),
+    )
+    yield from filter(None, sections)
     yield from score_sections(evaluation)
 
 
@@ -172,7 +161,7 @@ def _row(name: str, estimate: Estimate, axis: doc.Axis | None) -> dict[str, Any]
     )
 
 
-def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
+def _confusion_section(evaluation: Evaluation) -> doc.Section | None:
     result = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
     if result is None:
         return None
@@ -191,10 +180,12 @@ def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
         ]
         rows.append({"label": visible(labels[at]), "cells": cells, "total": count(total)})
     sums = [count(total) for total in counts.sum(axis=0)]
-    return {"labels": list(map(visible, labels)), "rows": rows, "sums": sums}
+    data = {"labels": list(map(visible, labels)), "rows": rows, "sums": sums}
+    lead = "Rows are the truth, columns what the classifier said; shares are of the true class."
+    return doc.Section("confusion", "What was called what", data, lead)
 
 
-def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
+def _classes_section(evaluation: Evaluation) -> doc.Section | None:
     if not evaluation.by_class:
         return None
     offered = next(iter(evaluation.by_class.values()))
@@ -211,11 +202,12 @@ def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
         }
         for label, estimates in shown
     ]
-    return {
+    data = {
         "columns": [title_of(name) for name in names],
         "rows": rows,
         "left_out": left_out(evaluation, MAX_CLASS_ROWS),
     }
+    return doc.Section("classes", "Class by class", data)
 
 
 def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
@@ -262,15 +254,13 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
     yield doc.Sentences(evaluation.verdict)
     yield measure_table(evaluation)
-    narrow = len(evaluation.labels) > WIDE_CELLS
-    confusion = confusion_table(evaluation, narrow=narrow)
     tables = (
         _terminal_classes(evaluation),
-        confusion,
+        confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
         mistake_table(evaluation),
         slice_table(evaluation, narrow=True),
     )
-    yield from (table for table in tables if table is not None)
+    yield from filter(None, tables)
     left = left_out(evaluation, MAX_CLASSES_SHOWN)
     if left:
         yield doc.Sentences([f"{left} --json has all."])
@@ -286,7 +276,7 @@ def evaluation_tables(evaluation: Evaluation) -> Iterator[doc.Table]:
         confusion_table(evaluation),
         slice_table(evaluation),
     )
-    return (table for table in tables if table is not None)
+    return filter(None, tables)
 
 
 def measure_table(evaluation: Evaluation) -> doc.Table:
