@@ -131,18 +131,12 @@ def check_matplotlib(option: str) -> None:
         )
 
 
-def check_measure_names(names: Iterable[str]) -> None:
-    """Refuse an unknown measure before anything is read."""
-    from truerisk.measures.registry import base_measure
-
-    for name in names:
-        base_measure(name)
-
-
 def check_scoring(name: str) -> None:
     """Refuse a name that is no measure, nor a scorer of scikit-learn, before anything is read."""
+    from truerisk.measures.registry import base_measure
+
     try:
-        check_measure_names([name])
+        base_measure(name)
     except InputError:
         from sklearn.metrics import get_scorer_names
 
