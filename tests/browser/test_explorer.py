@@ -15,8 +15,8 @@ from truerisk.measures.thresholds import Sweep, optimal_threshold
 from truerisk.reporting.document import Chapter
 from truerisk.reporting.render.html import rendered
 from truerisk.reporting.sections.explorer import explorer_section
-from truerisk.reporting.wording import count, number, written
-from truerisk.results import Estimate, Evaluation
+from truerisk.reporting.wording import count, written
+from truerisk.results import Estimate, Evaluation, number
 from truerisk.tallies.ranking import rank
 
 BETAS = (2.0, 0.5)

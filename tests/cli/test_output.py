@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from truerisk.cli import BROKEN_PIPE, COMMANDS, main, output
-from truerisk.cli.output import deliver, figure_options, page_options
+from truerisk.cli.output import deliver
 from truerisk.errors import ResourceError
 
 WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank", "folds")
@@ -34,7 +34,7 @@ def test_a_command_that_only_has_curves_offers_pictures(name):
 
 
 def test_no_command_asks_for_pages_in_a_way_of_its_own():
-    page = {option.name: option.help for option in click.command()(page_options(_nothing)).params}
+    page = {option.name: option.help for option in click.command()(output.page(_nothing)).params}
     for name in set(COMMANDS) - {"demo", "audit"}:
         for option in _options(name).values():
             if option.name in page:
@@ -156,7 +156,7 @@ def test_options_of_the_chapter_reach_the_page(monkeypatch, tmp_path):
     )
 
     @click.command()
-    @page_options
+    @output.page
     def command(**options):
         deliver(None, options, lambda: click.echo("the result"), wanted=0.1)
 
@@ -206,7 +206,7 @@ def test_figures_without_matplotlib_are_refused_before_reading(run, monkeypatch,
 
 def test_a_command_without_pages_still_draws_pictures(tmp_path):
     @click.command()
-    @figure_options
+    @output.figures
     def command(**options):
         deliver({}, options, lambda: None)
 

@@ -58,8 +58,3 @@ def test_quiet_work_shows_nothing(monkeypatch):
     with Progress("Reading", quiet=True) as shown:
         shown(1, 1, 2)
     assert page.getvalue() == ""
-
-
-def test_steps_are_passed_on():
-    with Progress("Measuring") as shown:
-        assert list(shown.steps(iter("abc"), 3)) == ["a", "b", "c"]

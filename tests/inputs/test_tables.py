@@ -231,7 +231,7 @@ def test_a_file_that_changes_while_read_is_not_used(write, monkeypatch):
     path = write(CSV)
     stale = Fingerprint(1, 2, 3, 4)
     found = tables.recognise(path, ReadingOptions())
-    monkeypatch.setattr(tables, "recognise", lambda *_: (found[0], stale, None))
+    monkeypatch.setattr(tables, "recognise", lambda *_, **__: (found[0], stale, None))
     with pytest.raises(ResourceError, match="changed while it was read"):
         read_table(path, target="ill")
 

@@ -9,7 +9,7 @@ def test_no_more_than_four_steps_are_given_and_the_first_ones():
     def rule(name):
         return lambda _: iter([name])
 
-    found = list(by_rules(None, [rule(name) for name in "abcde"], rule("otherwise")))
+    found = list(by_rules([rule(name) for name in "abcde"], rule("otherwise"))(None))
     assert found == list("abcde")
     table = [[3, 4, 0, 1], [0, 5, 9, 2], [9, 1, 2, 1], [1, 3, 0, 2]]
     assert 1 <= len(next_steps(tr.evaluate_counts(table, labels=list("abcd")))) <= MAX_STEPS
@@ -17,7 +17,7 @@ def test_no_more_than_four_steps_are_given_and_the_first_ones():
 
 def test_otherwise_is_said_only_if_no_rule_holds():
     nothing, something = (lambda _: iter([])), (lambda _: iter(["otherwise"]))
-    assert list(by_rules(None, [nothing, nothing], something)) == ["otherwise"]
+    assert list(by_rules([nothing, nothing], something)(None)) == ["otherwise"]
 
 
 def test_what_is_no_result_is_refused():

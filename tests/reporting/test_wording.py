@@ -5,15 +5,13 @@ import pytest
 from truerisk.reporting.wording import (
     count,
     counted,
-    decimals_for,
     interval_heading,
-    number,
     p_words,
     percent,
     plain_text,
     written,
 )
-from truerisk.results import Estimate
+from truerisk.results import Estimate, decimals_for, number
 
 
 # The width is shown to two digits: 0.03 to three decimals, 0.0003 to five, 3e-9 to ten.

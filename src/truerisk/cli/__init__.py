@@ -68,6 +68,7 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"truerisk.cli.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
+        command.short_help = COMMANDS[cmd_name]
         return command
 
     def resolve_command(

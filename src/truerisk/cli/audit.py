@@ -7,31 +7,10 @@ from typing import Any
 import click
 
 from truerisk.cli import FINDING
-from truerisk.cli.options import (
-    FILE,
-    costs_option,
-    evaluation_from,
-    level_option,
-    measure_option,
-    option_with_default,
-    positive_option,
-    reading_from,
-    reading_options,
-    seed_option,
-    with_options,
-)
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    format_options,
-    page_options,
-    quiet_option,
-    refuse_options,
-    show_rows,
-    table_source,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import FEATURES, models_from, table_from
 
 OF_PREDICTIONS = ("truth", "pred", "score", "weight", "id_column", "label_map", "strip",
                   "numeric_labels", "allow_inf", "multilabel_sep", "hash_all", "costs",
@@ -39,34 +18,28 @@ OF_PREDICTIONS = ("truth", "pred", "score", "weight", "id_column", "label_map", 
 OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats", "jobs")
 
 
-@click.command(short_help="Do the intervals keep their promise, on your own data?")
-@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
-@click.option("--size", type=click.IntRange(2), help="Rows of a sample: 200 if absent.")
-@option_with_default("--samples", type=click.IntRange(20), default=1000, help="Samples to draw.")
-@option_with_default(
-    "--seconds",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    help="Stop after this time; 0 for no limit.",
-)
-@click.option(
-    "--model", metavar="NAME", help="Audit estimates of this learner; FILE is then a table."
-)
-@click.option("--folds", type=int, help="Folds of the estimates: 10 if absent.")
-@click.option("--repeats", type=int, help="Repetitions of the estimates: 5 if absent.")
-@option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores.")
-@lambda function: with_options(FEATURES, function)
-@positive_option
-@level_option
-@measure_option
-@costs_option
-@click.option("--threshold", type=float, help="Predict positive from this score on.")
-@click.option("--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier.")
-@seed_option
-@reading_options
-@format_options("json", "csv", "markdown", "latex")
-@page_options
-@quiet_option
+@click.command()
+@click.argument("files", nargs=-1, type=opt.FILE, metavar="[FILE...]")
+@opt.option("--size", "Rows of a sample: 200 if absent.", click.IntRange(2))
+@opt.option("--samples", "Samples to draw.", click.IntRange(20), 1000)
+@opt.option("--seconds", "Stop after this time; 0 for no limit.", click.FloatRange(min=0), 60.0)
+@opt.option("--model", "Audit estimates of this learner; FILE is then a table.", metavar="NAME")
+@opt.option("--folds", "Folds of the estimates: 10 if absent.", int)
+@opt.option("--repeats", "Repetitions of the estimates: 5 if absent.", int)
+@opt.jobs
+@tables.target
+@tables.features
+@opt.positive
+@opt.level
+@opt.measure
+@opt.costs
+@opt.threshold
+@opt.probabilities
+@opt.seed
+@opt.reading
+@out.formats("json", "csv", "markdown", "latex")
+@out.page
+@out.quiet
 def audit(files: tuple[Path, ...], **options: Any) -> None:
     """Measure how often the intervals cover, on samples of your own data.
 
@@ -89,20 +62,20 @@ def audit(files: tuple[Path, ...], **options: Any) -> None:
     if not files:
         context = click.get_current_context()
         every = tuple(str(one.name) for one in context.command.params if one.name != "files")
-        refuse_options(every, "an audit of your own data: name a FILE")
+        out.refuse_options(every, "an audit of your own data: name a FILE")
         _check_installation()
         return
-    check_outputs(options, files)
+    out.check_outputs(options, files)
     seconds = options["seconds"] or None
     if options["model"] is None and options["target"] is None:
-        refuse_options(OF_TABLES, "tables: name a --model")
+        out.refuse_options(OF_TABLES, "tables: name a --model")
         result = _audit_predictions(files, options, seconds)
     else:
-        refuse_options(OF_PREDICTIONS, "predictions, and with --model this is read as a table")
+        out.refuse_options(OF_PREDICTIONS, "predictions, and with --model this is read as a table")
         if len(files) > 1:
             raise click.UsageError("FILE: one table with --model.")
         result = _audit_model(files[0], options, seconds)
-    deliver(result, options)
+    out.deliver(result, options)
 
 
 def _audit_predictions(
@@ -110,7 +83,7 @@ def _audit_predictions(
 ) -> Any:
     from truerisk.estimation.audit import SIZE, audit_files
 
-    roles, strictness = reading_from(options)
+    roles, strictness = opt.reading_from(options)
     with Progress("Sampling", quiet=options["quiet"]) as progress:
         return audit_files(
             files,
@@ -120,13 +93,8 @@ def _audit_predictions(
             samples=options["samples"],
             seconds=seconds,
             progress=progress,
-            **_settings(options),
+            **opt.evaluation_from(options),
         )
-
-
-def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    given = evaluation_from({**options, "beta": (), "replicates": None, "max_classes": None})
-    return {name: one for name, one in given.items() if name not in {"replicates", "max_classes"}}
 
 
 def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> Any:
@@ -134,9 +102,9 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
 
     from truerisk.estimation.audit import audit_model
 
-    table = table_from(data, options)
+    table = tables.table_from(data, options)
     name = options["model"] or "linear_svm"
-    model = models_from((name,), table, options["size"] or len(table) // 3)[name]
+    model = tables.models_from((name,), table, options["size"] or len(table) // 3)[name]
     with Progress("Sampling", quiet=options["quiet"]) as progress:
         result = audit_model(
             model,
@@ -144,18 +112,14 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
             table.y,
             groups=table.groups,
             size=options["size"],
-            samples=options["samples"],
             seconds=seconds,
-            folds=options["folds"],
-            repeats=options["repeats"],
-            level=options["level"],
-            pos_label=options["pos_label"],
-            measures=_settings(options)["measures"],
+            **opt.only(options, "samples", "folds", "repeats", "level", "pos_label"),
+            measures=opt.evaluation_from(options)["measures"],
             random_state=options["seed"],
             n_jobs=options["jobs"],
             progress=progress,
         )
-    source, notes = table_source(table), (*table.notes, *result.notes)
+    source, notes = out.table_source(table), (*table.notes, *result.notes)
     return replace(result, subject=name, source=source, notes=notes)
 
 
@@ -164,6 +128,6 @@ def _check_installation() -> None:
 
     checks = check_installation()
     rows = [("passed" if check.passed else "FAILED", check.name, check.outcome) for check in checks]
-    show_rows("Checks of this installation", ("", "check", "outcome"), rows)
+    out.show_rows("Checks of this installation", ("", "check", "outcome"), rows)
     if not all(check.passed for check in checks):
         sys.exit(FINDING)

@@ -2,9 +2,10 @@
 
 import click
 
-from truerisk.cli.options import level_option
-from truerisk.cli.output import format_options, show_rows
-from truerisk.reporting.wording import interval_heading, number
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.reporting.wording import interval_heading
+from truerisk.results import number
 
 PROMISES = {
     "clopper_pearson": "exact: at least the level, for every error rate",
@@ -20,12 +21,12 @@ PROMISES = {
 }
 
 
-@click.command(short_help="Every interval and bound of an error rate, side by side.")
+@click.command()
 @click.argument("errors", type=int)
 @click.argument("examples", type=int)
-@click.option("--vc-dimension", type=float, help="VC dimension; d features and a bias: d + 1.")
-@level_option
-@format_options("json", "csv")
+@opt.option("--vc-dimension", "VC dimension; d features and a bias: d + 1.", float)
+@opt.level
+@out.formats("json", "csv")
 def bounds(
     errors: int, examples: int, vc_dimension: float | None, level: float, form: str | None
 ) -> None:
@@ -40,11 +41,11 @@ def bounds(
     intervals = error_bounds(errors, examples, vc_dimension=vc_dimension, level=level)
     if form is not None:
         rows = [(name, one.low, one.high, one.level, one.side) for name, one in intervals.items()]
-        show_rows("bounds", ("method", "low", "high", "level", "side"), rows, form)
+        out.show_rows("bounds", ("method", "low", "high", "level", "side"), rows, form)
         return
     click.echo(f"{errors:,} errors of {examples:,}: {number(errors / examples, 4)}")
     written = [
         (name.replace("_", " "), one.words(lambda end: number(end, 4)), PROMISES[name])
         for name, one in intervals.items()
     ]
-    show_rows("Bounds", ("method", interval_heading(level), "promise"), written)
+    out.show_rows("Bounds", ("method", interval_heading(level), "promise"), written)

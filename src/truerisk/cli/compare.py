@@ -7,79 +7,57 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import FINDING
-from truerisk.cli.options import (
-    FILE,
-    by_option,
-    evaluation_from,
-    evaluation_options,
-    option_with_default,
-    reading_from,
-    reading_options,
-    value_options,
-)
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    exit_partial,
-    format_options,
-    page_options,
-    quiet_option,
-    show,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
     from truerisk.comparison.predictions.comparisons import Comparisons
 
-INTERVALS = ("tango", "newcombe", "bonett_price", "wald", "mover")
 BETTER, NOT_WORSE = "better", "not-worse"
 
 
-@click.command(short_help="Which of several models is better, by their predictions?")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@reading_options
-@value_options
-@click.option(
-    "--prediction",
-    "predictions",
+@click.command()
+@opt.FILES
+@opt.reading
+@opt.values
+@opt.column(
+    "--prediction predictions",
+    "Predictions of one model, where one file holds all; twice or more. --score likewise.",
     multiple=True,
-    metavar="COLUMN",
-    help="Predictions of one model, where one file holds all; twice or more. --score likewise.",
 )
-@click.option("--name", "names", multiple=True, help="Name of a model; once per model.")
-@option_with_default(
+@opt.option("--name names", "Name of a model; once per model.", multiple=True)
+@opt.option(
     "--join",
-    type=click.Choice(["auto", "id", "row", "inner"]),
-    default="auto",
-    help="By ids where all files have them, else row by row; inner drops ids not in every file.",
+    "By ids where all files have them, else row by row; inner drops ids not in every file.",
+    ("auto", "id", "row", "inner"),
+    "auto",
 )
-@evaluation_options
-@click.option(
+@opt.evaluation
+@opt.option(
     "--region",
+    "The smallest difference that matters, for all measures or for one; may be repeated.",
     multiple=True,
     metavar="NUMBER|NAME=NUMBER",
-    help="The smallest difference that matters, for all measures or for one; may be repeated.",
 )
-@option_with_default(
+@opt.option(
     "--interval",
-    type=click.Choice(INTERVALS),
-    default="tango",
-    help="Interval of the difference of error rates; mover: of areas, with groups.",
+    "Interval of the difference of error rates; mover: of areas, with groups.",
+    ("tango", "newcombe", "bonett_price", "wald", "mover"),
+    "tango",
 )
-@by_option
-@click.option(
-    "--tiers", is_flag=True, help="Print which models cannot be told from the best, not each pair."
-)
-@format_options("json", "csv", "markdown", "latex")
-@page_options
-@click.option(
+@opt.by
+@opt.flag("--tiers", "Print which models cannot be told from the best, not each pair.")
+@out.formats("json", "csv", "markdown", "latex")
+@out.page
+@opt.option(
     "--fail-unless",
-    type=click.Choice([BETTER, NOT_WORSE]),
-    help="Exit with 1 unless the last model is better than the first, by the main measure; or is "
+    "Exit with 1 unless the last model is better than the first, by the main measure; or is "
     "not worse by the region or more.",
+    (BETTER, NOT_WORSE),
 )
-@quiet_option
+@out.quiet
 def compare(files: tuple[Path, ...], **options: Any) -> None:
     """Compare models by their predictions of the same examples, and say which is better.
 
@@ -100,10 +78,10 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     region = _region(options.pop("region"))
     if check == NOT_WORSE and region is None:
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
-    check_outputs(options, files)
+    out.check_outputs(options, files)
     comparisons = _compare(files, region, options)
     tiers = options["tiers"]
-    deliver(comparisons, options, lambda: show(comparisons, options["form"], tiers=tiers))
+    out.deliver(comparisons, options, lambda: out.show(comparisons, options["form"], tiers=tiers))
     _finish(comparisons, check)
 
 
@@ -112,21 +90,17 @@ def _compare(
 ) -> "Comparisons":
     from truerisk.comparison.predictions.compare_files import compare_files
 
-    roles, strictness = reading_from(options)
-    settings = evaluation_from(options)
+    roles, strictness = opt.reading_from(options)
+    settings = opt.evaluation_from(options)
     with Progress("Comparing", quiet=options["quiet"]) as progress:
         return compare_files(
             files,
-            predictions=options["predictions"],
+            **opt.only(options, "predictions", "join", "interval", "pass_at", "by"),
+            **settings,
             names=options["names"] or None,
-            join=options["join"],
             region=region,
-            interval=options["interval"],
             roles=roles,
             options=strictness,
-            pass_at=options["pass_at"],
-            **settings,
-            by=options["by"],
             progress=progress,
         )
 
@@ -168,4 +142,4 @@ def _finish(result: "Comparisons", check: str | None) -> None:
             sys.exit(FINDING)
     if result.undefined:
         names = ", ".join(dict.fromkeys(result[key].measure for key in result.undefined))
-        exit_partial(f"undefined on these examples: {names}")
+        out.exit_partial(f"undefined on these examples: {names}")

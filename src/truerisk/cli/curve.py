@@ -7,33 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    level_option,
-    option_with_default,
-    positive_option,
-    seed_option,
-)
-from truerisk.cli.output import (
-    check_outputs,
-    check_scoring,
-    deliver,
-    exit_partial,
-    format_options,
-    page_options,
-    quiet_option,
-    show,
-)
-from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import (
-    kept_in,
-    models_from,
-    place_of,
-    running_options,
-    seed_from,
-    table_from,
-    table_options,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.cli import table_options as tables
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,42 +18,38 @@ if TYPE_CHECKING:
 NO_ESTIMATE = "none"
 
 
-@click.command(short_help="Would more examples help? Learners at growing training sizes.")
-@click.argument("data", type=FILE, metavar="DATA")
-@click.option(
-    "--model",
-    "models",
+@click.command()
+@opt.DATA
+@opt.option(
+    "--model models",
+    "A learner, or module:attribute; may be repeated. linear_svm if absent.",
     multiple=True,
     metavar="NAME",
-    help="A learner, or module:attribute; may be repeated. linear_svm if absent.",
 )
-@click.option("--sizes", metavar="N,N,…", help="Training sizes; eight on a log scale if absent.")
-@option_with_default(
-    "--measure", default="error_rate", help="What to measure; also scikit-learn's names."
-)
-@positive_option
-@option_with_default("--repeats", type=click.IntRange(2), default=10, help="Divisions.")
-@option_with_default("--test-size", type=float, default=0.25, help="Share to hold out.")
-@option_with_default(
+@opt.option("--sizes", "Training sizes; eight on a log scale if absent.", metavar="N,N,…")
+@opt.option("--measure", "What to measure; also scikit-learn's names.", default="error_rate")
+@opt.positive
+@opt.option("--repeats", "Divisions.", click.IntRange(2), 10)
+@opt.option("--test-size", "Share to hold out.", float, 0.25)
+@opt.option(
     "--estimate",
-    type=click.Choice(["cross_validation", "xi_alpha", NO_ESTIMATE]),
-    default="cross_validation",
-    help="Estimate from the training part alone, shown beside.",
+    "Estimate from the training part alone, shown beside.",
+    ("cross_validation", "xi_alpha", NO_ESTIMATE),
+    "cross_validation",
 )
-@click.option(
-    "--wanted-error",
-    "wanted",
-    type=float,
+@opt.option(
+    "--wanted-error wanted",
+    "Say how many examples this value of the measure takes.",
+    float,
     metavar="VALUE",
-    help="Say how many examples this value of the measure takes.",
 )
-@level_option
-@seed_option
-@table_options
-@running_options
-@format_options("json", "csv")
-@page_options
-@quiet_option
+@opt.level
+@opt.seed
+@tables.table
+@tables.running
+@out.formats("json", "csv")
+@out.page
+@out.quiet
 def curve(data: Path, **options: Any) -> None:
     """Measure learners on growing parts of DATA: values, costs, and the gain of more examples.
 
@@ -92,15 +64,15 @@ def curve(data: Path, **options: Any) -> None:
 
     Seconds depend on the computer; everything else on the data and the seed alone.
     """
-    check_outputs(options, [data])
-    check_scoring(options["measure"])
+    out.check_outputs(options, [data])
+    out.check_scoring(options["measure"])
     result = _curve(data, options)
     wanted = options["wanted"]
     extra = None if wanted is None else _needed(result, wanted)
-    deliver(
+    out.deliver(
         result,
         options,
-        lambda: show(result, options["form"], extra=extra, wanted=wanted),
+        lambda: out.show(result, options["form"], extra=extra, wanted=wanted),
         wanted=wanted,
     )
     _finish(result)
@@ -111,28 +83,20 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
     from truerisk.results import as_plain
 
     sizes = _numbers(options["sizes"])
-    seed = seed_from(options)
-    table = table_from(data, options)
+    seed = tables.seed_from(options)
+    table = tables.table_from(data, options)
     largest = max(sizes) if sizes else round((1 - options["test_size"]) * len(table))
-    models = models_from(options["models"] or ("linear_svm",), table, largest)
-    place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
-    with kept_in(options["resume"]), place, bar as progress:
+    models = tables.models_from(options["models"] or ("linear_svm",), table, largest)
+    with tables.training(table, options, seed) as settings:
         result = learning_curve(
             models,
             table.X,
             table.y,
             sizes=sizes,
             scoring=options["measure"],
-            repeats=options["repeats"],
-            test_size=options["test_size"],
-            level=options["level"],
             estimate=None if options["estimate"] == NO_ESTIMATE else options["estimate"],
-            pos_label=options["pos_label"],
-            groups=table.groups,
-            random_state=seed,
-            n_jobs=options["jobs"],
-            resume=options["resume"],
-            progress=progress,
+            **opt.only(options, "repeats", "test_size"),
+            **settings,
         )
     source = {} if table.source is None else as_plain(table.source)
     return replace(result, source=source, notes=(*table.notes, *result.notes))
@@ -163,4 +127,4 @@ def _finish(result: "LearningCurve") -> None:
         if math.isnan(point.mean)
     ]
     if undefined:
-        exit_partial(f"undefined for {', '.join(undefined)}")
+        out.exit_partial(f"undefined for {', '.join(undefined)}")

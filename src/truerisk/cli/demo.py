@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli import BROKEN_PIPE, discard_output
-from truerisk.cli.options import option_with_default
-from truerisk.cli.output import console, show
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -58,11 +58,9 @@ TOPICS = {
 FREQUENCIES = (0.34, 0.22, 0.13, 0.1, 0.08, 0.06, 0.04, 0.03)
 
 
-@click.command(short_help="Everything on bundled data, in one page.")
-@option_with_default(
-    "--output", type=click.Path(path_type=Path), default=".", help="Folder for report.html."
-)
-@click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
+@click.command()
+@opt.option("--output", "Folder for report.html.", click.Path(path_type=Path), ".")
+@opt.flag("--no-open", "Do not open the page in a browser.")
 def demo(output: Path, *, no_open: bool) -> None:
     """Show everything on bundled data, in one run, and write one page: report.html.
 
@@ -188,11 +186,11 @@ def _print_averages(evaluation: Any) -> None:
     from truerisk.reporting.render.terminal import print_table
     from truerisk.reporting.results.corpus_evaluation import average_table
 
-    print_table(average_table(evaluation), console())
+    print_table(average_table(evaluation), out.console())
 
 
 PARTS: dict[str, tuple[Callable[[Progress], Any], Callable[[Any], None]]] = {
-    "How good is the spam filter?": (_score, partial(show, form=None)),
+    "How good is the spam filter?": (_score, partial(out.show, form=None)),
     "Is a newer filter really better?": (_compare, _print_verdict),
     "How good is an SVM, with no test set?": (_estimate_without_test_set, click.echo),
     "How sure is its error?": (_perturb, click.echo),

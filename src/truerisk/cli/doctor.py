@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import FILE
-from truerisk.cli.output import deliver, format_options, html_option
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 
 
-@click.command(short_help="What is in a file, and which commands answer which question?")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@format_options("json", "csv", "markdown")
-@html_option
+@click.command()
+@opt.FILES
+@out.formats("json", "csv", "markdown")
+@out.html
 def doctor(files: tuple[Path, ...], **options: Any) -> None:
     """Look at FILEs: columns, what is odd, which questions they can answer with which command.
 
@@ -25,9 +25,5 @@ def doctor(files: tuple[Path, ...], **options: Any) -> None:
     """
     from truerisk.evaluation.doctor import doctor as look_at
 
-    options["figures"] = None
-    if options["html"] is not None:
-        from truerisk.reporting.files import check_destination
-
-        check_destination(options["html"], list(files))
-    deliver(look_at(files), options)
+    out.check_outputs(options, files)
+    out.deliver(look_at(files), options)

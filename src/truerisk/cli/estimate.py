@@ -11,41 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    level_option,
-    option_with_default,
-    positive_option,
-    seed_option,
-    unescaped,
-)
-from truerisk.cli.output import (
-    check_bounds,
-    check_names,
-    check_options,
-    check_outputs,
-    check_scoring,
-    deliver,
-    exit_partial,
-    finish,
-    format_options,
-    page_options,
-    quiet_option,
-    refuse_options,
-    show,
-    show_difference,
-    table_source,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import (
-    kept_in,
-    models_from,
-    place_of,
-    running_options,
-    seed_from,
-    table_from,
-    table_options,
-)
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.learners.named_models import MODELS
 
@@ -86,93 +55,79 @@ ONLY_TWO = ("test", "region")
 CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
 
 
-@click.command(short_help="How well a learner will do on examples it has not seen.")
-@click.argument("data", type=FILE, metavar="DATA")
-@click.option(
-    "--model",
-    "models",
+@click.command()
+@opt.DATA
+@opt.option(
+    "--model models",
+    f"A learner: {', '.join(MODELS)}, or module:attribute. linear_svm if absent; repeat it to "
+    "choose the best of several.",
     multiple=True,
     metavar="NAME",
-    help=f"A learner: {', '.join(MODELS)}, or module:attribute. linear_svm if absent; repeat it to "
-    "choose the best of several.",
 )
-@click.option("--against", metavar="NAME", help="Another learner: is it better than --model?")
-@option_with_default(
+@opt.option("--against", "Another learner: is it better than --model?", metavar="NAME")
+@opt.option(
     "--test",
-    type=click.Choice(TESTS),
-    default=TESTS[0],
-    help="With --against: the test of the difference; resampled_t and k_fold_t are invalid, "
+    "With --against: the test of the difference; resampled_t and k_fold_t are invalid, "
     "for comparison.",
+    TESTS,
+    TESTS[0],
 )
-@click.option(
-    "--region",
-    type=float,
-    metavar="X",
-    help="With --against: the largest difference that does not matter.",
+@opt.option(
+    "--region", "With --against: the largest difference that does not matter.", float, metavar="X"
 )
-@click.option(
+@opt.option(
     "--method",
-    type=click.Choice(METHODS),
-    help="Method of estimation; cross_validation for a table, xi_alpha for documents if absent.",
+    "Method of estimation; cross_validation for a table, xi_alpha for documents if absent.",
+    METHODS,
 )
-@option_with_default(
+@opt.option(
     "--interval",
-    type=click.Choice(
-        ["variance_components", "agreement", "corrected_t", "central_limit", "plain_t"]
-    ),
-    default="variance_components",
-    help="Rule of the intervals; plain_t is invalid, for comparison.",
+    "Rule of the intervals; plain_t is invalid, for comparison.",
+    ("variance_components", "agreement", "corrected_t", "central_limit", "plain_t"),
+    "variance_components",
 )
-@click.option("--folds", type=click.IntRange(2), help="Folds of one repetition; 10 if absent.")
-@click.option(
-    "--repeats",
-    type=click.IntRange(1),
-    help="Repetitions; 5 of cross-validation, 10 with --against.",
-)
-@click.option("--test-size", type=float, help="Share to hold out; a third if absent.")
-@click.option("--not-stratified", is_flag=True, help="Ignore the classes when dividing.")
-@click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
-@click.option("--allow-failed", is_flag=True, help="Leave out refits in which the model fails.")
-@click.option("--tune", is_flag=True, help="Choose settings anew within every training part.")
-@option_with_default(
+@opt.option("--folds", "Folds of one repetition; 10 if absent.", click.IntRange(2))
+@opt.option("--repeats", "Repetitions; 5 of cross-validation, 10 with --against.", opt.COUNT)
+@opt.option("--test-size", "Share to hold out; a third if absent.", float)
+@opt.flag("--not-stratified", "Ignore the classes when dividing.")
+@opt.flag("--allow-small-classes", "Let folds lack a class.")
+@opt.flag("--allow-failed", "Leave out refits in which the model fails.")
+@opt.flag("--tune", "Choose settings anew within every training part.")
+@opt.option(
     "--measure",
+    "Measure by which the best is chosen, or two are compared; also scikit-learn's names.",
     default="error_rate",
-    help="Measure by which the best is chosen, or two are compared; also scikit-learn's names.",
 )
-@positive_option
-@table_options
-@click.option("--labels", metavar="COLUMN", help="Documents: column of the labels.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Documents: column of unique ids.")
-@click.option(
-    "--split", metavar="COLUMN", help="Documents: column that says train or test; '' to ignore it."
-)
-@click.option(
-    "--holdout", type=float, metavar="SHARE", help="Documents: hold out this share at random."
-)
-@click.option("--categories", metavar="A,B", help="Documents: only these; all if absent.")
-@option_with_default("--C", "cost", type=float, default=0.5, help="Documents: C.")
-@option_with_default("--rho", type=float, default=1.0, help="ρ: 1 for text, 2 is proven.")
-@click.option(
+@opt.positive
+@tables.table
+@tables.labels
+@opt.column("--id id_column", "Documents: column of unique ids.")
+@opt.column("--split", "Documents: column that says train or test; '' to ignore it.")
+@opt.option("--holdout", "Documents: hold out this share at random.", float, metavar="SHARE")
+@tables.categories
+@opt.option("--C cost", "Documents: C.", float, 0.5)
+@opt.option("--rho", "ρ: 1 for text, 2 is proven.", float, 1.0)
+@opt.option(
     "--refine",
-    type=click.Choice(["span", "search"]),
-    help="xi_alpha of a table: take most of its bias away; search is SVM-light's.",
+    "xi_alpha of a table: take most of its bias away; search is SVM-light's.",
+    ("span", "search"),
 )
-@click.option("--depth", type=click.IntRange(1), help="Of --refine search; 10 if absent.")
-@click.option(
+@opt.option("--depth", "Of --refine search; 10 if absent.", opt.COUNT)
+@opt.option(
     "--min-documents",
-    type=click.IntRange(1),
-    help="Documents: use words that occur in at least this many; 3 if absent.",
+    "Documents: use words that occur in at least this many; 3 if absent.",
+    opt.COUNT,
 )
-@click.option("--multilabel-sep", metavar="TEXT", help="Separator of the labels in a cell.")
-@click.option("--strip", is_flag=True, help="Documents: remove white space around labels.")
-@click.option("--top", type=click.IntRange(1), help="Documents: show only this many categories.")
-@level_option
-@seed_option
-@running_options
-@check_options
-@format_options("json", "csv", "markdown", "latex")
-@page_options
-@quiet_option
+@tables.multilabel_sep
+@opt.flag("--strip", "Documents: remove white space around labels.")
+@opt.option("--top", "Documents: show only this many categories.", opt.COUNT)
+@opt.level
+@opt.seed
+@tables.running
+@out.checks
+@out.formats("json", "csv", "markdown", "latex")
+@out.page
+@out.quiet
 def estimate(data: Path, **options: Any) -> None:
     """Estimate how well learners trained on DATA will do on examples they have not seen.
 
@@ -197,28 +152,28 @@ def estimate(data: Path, **options: Any) -> None:
     truerisk estimate corpus.jsonl --text body --labels topics
     truerisk estimate corpus.jsonl --holdout 0.5 --seed 1 --html report.html
     """
-    check_outputs(options, [data])
+    out.check_outputs(options, [data])
     if not _is_table(data, options):
-        refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
+        out.refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
         tables = "tables, and this is read as documents: name the --target or a --model"
-        refuse_options(ONLY_TABLES, tables)
+        out.refuse_options(ONLY_TABLES, tables)
         if options["form"] in {"markdown", "latex"}:
             raise click.UsageError(f"--{options['form']}: for {tables}.")
         _estimate_documents(data, options)
         return
     by_training = options["method"] == "xi_alpha"
     if not by_training:
-        refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
+        out.refuse_options(ONLY_TRAINING, "--method xi_alpha of a table")
     only_documents = tuple(name for name in ONLY_DOCUMENTS if name != "rho" or not by_training)
-    refuse_options(only_documents, "documents, and this is read as a table")
+    out.refuse_options(only_documents, "documents, and this is read as a table")
     if by_training:
-        refuse_options(ONLY_REFITS, "refits, and xi_alpha needs none")
+        out.refuse_options(ONLY_REFITS, "refits, and xi_alpha needs none")
         _estimate_by_training(data, options)
     elif options["against"] is None:
-        refuse_options(ONLY_TWO, "two learners: name the other one by --against")
+        out.refuse_options(ONLY_TWO, "two learners: name the other one by --against")
         _estimate_learners(data, options)
     else:
-        refuse_options(ONLY_ONE, "one learner by itself; two are compared by --test")
+        out.refuse_options(ONLY_ONE, "one learner by itself; two are compared by --test")
         _compare_learners(data, options)
 
 
@@ -249,27 +204,18 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
     from truerisk.estimation.refits.best_of import best_of
     from truerisk.estimation.refits.estimate import estimate as by_refits
 
-    check_scoring(options["measure"])
-    check_bounds(options)
-    seed = seed_from(options)
-    table = table_from(data, options)
+    out.check_scoring(options["measure"])
+    out.check_bounds(options)
+    seed = tables.seed_from(options)
+    table = tables.table_from(data, options)
     names = options["models"] or ("linear_svm",)
-    models = models_from(names, table, len(table), tune=options["tune"])
+    models = tables.models_from(names, table, len(table), tune=options["tune"])
     several = len(models) > 1
-    place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
-    with kept_in(options["resume"]), place, bar as progress:
-        settings = {
+    with tables.training(table, options, seed) as settings:
+        settings |= {
             **_design(options, ("folds", "repeats", "test_size")),
+            **opt.only(options, "interval", "allow_failed"),
             "method": options["method"] or "cross_validation",
-            "interval": options["interval"],
-            "level": options["level"],
-            "pos_label": options["pos_label"],
-            "allow_failed": options["allow_failed"],
-            "groups": table.groups,
-            "n_jobs": options["jobs"],
-            "resume": options["resume"],
-            "random_state": seed,
-            "progress": progress,
         }
         if several:
             choice = best_of(models, table.X, table.y, **_measures(options), **settings)
@@ -282,10 +228,10 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
         else:
             evaluation = by_refits(models[names[0]], table.X, table.y, **settings)
             evaluation = _with_source(evaluation, table, names[0], tuned=options["tune"])
-    check_names(evaluation, options)
+    out.check_names(evaluation, options)
     result = choice if several else evaluation
-    deliver(result, options, source=evaluation.source)
-    finish(evaluation, options)
+    out.deliver(result, options, source=evaluation.source)
+    out.finish(evaluation, options)
 
 
 def _measures(options: dict[str, Any]) -> dict[str, Any]:
@@ -307,7 +253,7 @@ def _with_source(
     return replace(
         evaluation,
         model=name,
-        source=table_source(table, **({"columns": columns} if columns else {})),
+        source=out.table_source(table, **({"columns": columns} if columns else {})),
         settings={**evaluation.settings, "model": name, "tuned": tuned},
         notes=(*table.notes, *evaluation.notes),
     )
@@ -321,31 +267,27 @@ def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --method xi_alpha.")
-    check_bounds(options)
-    table = table_from(data, options)
+    out.check_bounds(options)
+    table = tables.table_from(data, options)
     names = options["models"] or ("linear_svm",)
-    model = models_from(names, table, len(table))[names[0]]
+    model = tables.models_from(names, table, len(table))[names[0]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableWarning)  # the notes say it
         evaluation = xi_alpha(
             model.fit(table.X, table.y),
             table.X,
             table.y,
-            rho=options["rho"],
-            refine=options["refine"],
-            depth=options["depth"],
-            level=options["level"],
-            pos_label=options["pos_label"],
+            **opt.only(options, "rho", "refine", "depth", "level", "pos_label"),
         )
     evaluation = replace(
         evaluation,
-        source={**table_source(table), **evaluation.source},
+        source={**out.table_source(table), **evaluation.source},
         settings={**evaluation.settings, "model": names[0]},
         notes=(*table.notes, *evaluation.notes),
     )
-    check_names(evaluation, options)
-    deliver(evaluation, options, source=evaluation.source)
-    finish(evaluation, options)
+    out.check_names(evaluation, options)
+    out.deliver(evaluation, options, source=evaluation.source)
+    out.finish(evaluation, options)
 
 
 # Two learners on a table
@@ -356,15 +298,14 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
 
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --against, which names the other learner.")
-    check_scoring(options["measure"])
-    seed = seed_from(options)
-    table = table_from(data, options)
+    out.check_scoring(options["measure"])
+    seed = tables.seed_from(options)
+    table = tables.table_from(data, options)
     names = (*(options["models"] or ("linear_svm",)), options["against"])
     first, second = (
-        models_from((name,), table, len(table), tune=options["tune"])[name] for name in names
+        tables.models_from((name,), table, len(table), tune=options["tune"])[name] for name in names
     )
-    place, bar = place_of(options["cluster"]), Progress("Training", quiet=options["quiet"])
-    with kept_in(options["resume"]), place, bar as progress:
+    with tables.training(table, options, seed) as settings:
         comparison: Comparison = compare_models(
             first,
             second,
@@ -372,26 +313,20 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
             table.y,
             method=options["test"],
             scoring=options["measure"],
-            groups=table.groups,
             region=options["region"],
-            level=options["level"],
             names=names if names[0] != names[1] else [f"{names[0]} ({at})" for at in (1, 2)],
-            pos_label=options["pos_label"],
-            random_state=seed,
-            n_jobs=options["jobs"],
-            resume=options["resume"],
-            progress=progress,
+            **settings,
             **_design(options, ("folds", "repeats")),
         )
     comparison = replace(comparison, notes=(*table.notes, *comparison.notes))
-    deliver(
+    out.deliver(
         comparison,
         options,
-        lambda: show_difference(comparison, table, options["form"]),
-        source=table_source(table, seed=seed),
+        lambda: out.show_difference(comparison, table, options["form"]),
+        source=out.table_source(table, seed=seed),
     )
     if not comparison.difference.is_defined:
-        exit_partial(comparison.verdict.removesuffix("."))
+        out.exit_partial(comparison.verdict.removesuffix("."))
 
 
 # SVMs on documents
@@ -399,28 +334,11 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
 
 def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
     from truerisk.estimation.corpus.corpus import estimate_corpus
-    from truerisk.inputs import ReadingOptions
-    from truerisk.inputs.corpora.corpora import read_corpus
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    with Progress("Reading", quiet=options["quiet"]):
-        documents = read_corpus(
-            corpus,
-            text=options["text"][-1] if options["text"] else None,
-            labels=options["labels"],
-            id=options["id_column"],
-            split=split,
-            options=ReadingOptions(
-                delimiter=unescaped(options["delimiter"]),
-                multilabel_separator=options["multilabel_sep"],
-                encoding=options["encoding"],
-                missing=options["missing"],
-                strip=options["strip"],
-            ),
-        )
-    listed = (name.strip() for name in (options["categories"] or "").split(","))
-    categories = tuple(name for name in listed if name)
+    documents = tables.corpus_from(corpus, options, split)
+    categories = tables.categories_from(options)
     bar = Progress("Training", quiet=options["quiet"])
     with warnings.catch_warnings(record=True) as met, bar as progress:
         warnings.simplefilter("ignore", UnstableWarning)  # the verdict says it
@@ -428,26 +346,23 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
         evaluation = estimate_corpus(
             documents,
             C=options["cost"],
-            rho=options["rho"],
-            level=options["level"],
             method=options["method"] or "xi_alpha",
-            min_documents=options["min_documents"],
             categories=categories if options["categories"] is not None else None,
-            holdout=options["holdout"],
+            **opt.only(options, "rho", "level", "min_documents", "holdout"),
             random_state=options["seed"],
             n_jobs=options["jobs"],
             progress=progress,
         )
     for message in dict.fromkeys(str(one.message) for one in met):
         click.echo(f"Warning: {message}", err=True)
-    deliver(
+    out.deliver(
         evaluation,
         options,
-        lambda: show(evaluation, options["form"], width=CATEGORY_WIDTH, top=options["top"]),
+        lambda: out.show(evaluation, options["form"], width=CATEGORY_WIDTH, top=options["top"]),
     )
     undefined = [one.name for one in evaluation.categories if one.reason is not None]
     undefined = [name for name in undefined if name in categories]
     if undefined or evaluation.undefined:
-        exit_partial(
+        out.exit_partial(
             f"undefined on these documents: {', '.join([*undefined, *evaluation.undefined])}"
         )

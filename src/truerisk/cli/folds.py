@@ -4,20 +4,21 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option, option_with_default
-from truerisk.cli.output import check_outputs, deliver, format_options, page_options, show_rows
-from truerisk.reporting.wording import interval_heading, number, title_of, written
-from truerisk.results import Resampled
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.measures.registry import title_of
+from truerisk.reporting.wording import interval_heading, written
+from truerisk.results import Resampled, number
 
 
-@click.command(short_help="Mean and interval of the values of several folds.")
+@click.command()
 @click.argument("values", nargs=-1, type=float, required=True, metavar="VALUE...")
-@option_with_default("--measure", default="error_rate", help="Measure that the values are of.")
-@click.option("--folds", "n_folds", type=int, help="Folds of one repetition; 2 for five times two.")
-@click.option("--ratio", type=float, help="Test to training examples, for random subsampling.")
-@level_option
-@format_options("json", "csv")
-@page_options
+@opt.option("--measure", "Measure that the values are of.", default="error_rate")
+@opt.option("--folds n_folds", "Folds of one repetition; 2 for five times two.", int)
+@opt.option("--ratio", "Test to training examples, for random subsampling.", float)
+@opt.level
+@out.formats("json", "csv")
+@out.page
 def folds(values: tuple[float, ...], **options: Any) -> None:
     """Give mean, standard deviation and intervals of the values of several folds.
 
@@ -31,7 +32,7 @@ def folds(values: tuple[float, ...], **options: Any) -> None:
     """
     from truerisk.estimation.refits.interval_rules import STANDARD_ERRORS, summarise
 
-    check_outputs(options, [])
+    out.check_outputs(options, [])
     estimates = [
         summarise(
             values,
@@ -43,13 +44,13 @@ def folds(values: tuple[float, ...], **options: Any) -> None:
         )
         for method in STANDARD_ERRORS
     ]
-    deliver(estimates[0], options, lambda: _show(estimates, options["level"], options["form"]))
+    out.deliver(estimates[0], options, lambda: _show(estimates, options["level"], options["form"]))
 
 
 def _show(estimates: list[Resampled], level: float, form: str | None) -> None:
     if form is not None:
         columns = ("interval", "mean", "standard_deviation", "low", "high", "level", "values")
-        show_rows("folds", columns, map(_numbers, estimates), form)
+        out.show_rows("folds", columns, map(_numbers, estimates), form)
         return
     first = estimates[0]
     click.echo(
@@ -57,7 +58,7 @@ def _show(estimates: list[Resampled], level: float, form: str | None) -> None:
         f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
     )
     rows = [(_method(estimate), written(estimate).interval) for estimate in estimates]
-    show_rows("Intervals", ("method", interval_heading(level)), rows)
+    out.show_rows("Intervals", ("method", interval_heading(level)), rows)
     for note in dict.fromkeys(note for estimate in estimates for note in estimate.notes):
         click.echo(f"• {note}")
 

@@ -8,27 +8,25 @@ from typing import Any
 import click
 
 from truerisk.cli import FINDING
-from truerisk.cli.options import FILE
-from truerisk.cli.output import NamedPath, console, format_options, html_option, quiet_option
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 
 
-@click.command(short_help="Does this model ship? Claims of a TOML file, checked.")
-@click.argument("settings", type=FILE, default=Path("pyproject.toml"), metavar="[FILE]")
-@format_options("json", "markdown")
-@html_option
-@click.option(
+@click.command()
+@click.argument("settings", type=opt.FILE, default=Path("pyproject.toml"), metavar="[FILE]")
+@out.formats("json", "markdown")
+@out.html
+@opt.option(
     "--summary",
-    type=NamedPath(path_type=Path),
+    "Add a summary in Markdown to this file.",
+    out.NamedPath(path_type=Path),
     metavar="FILE",
     envvar="GITHUB_STEP_SUMMARY",
     show_envvar=True,
-    help="Add a summary in Markdown to this file.",
 )
-@click.option(
-    "--junit", type=NamedPath(path_type=Path), metavar="FILE", help="Also write JUnit XML."
-)
-@quiet_option
+@opt.option("--junit", "Also write JUnit XML.", out.NamedPath(path_type=Path), metavar="FILE")
+@out.quiet
 def gate(settings: Path, **options: Any) -> None:
     """Check what a model must show before it ships; exit with 1 unless all of it is shown.
 
@@ -53,10 +51,7 @@ def gate(settings: Path, **options: Any) -> None:
     from truerisk.reporting.render import pipelines
 
     gates = read_gates(settings)
-    if options["html"] is not None:
-        from truerisk.reporting.files import check_destination
-
-        check_destination(options["html"], [settings])
+    out.check_outputs(options, [settings])
     with Progress("Checking", quiet=options["quiet"]):
         results = [one.run() for one in gates]
     if options["junit"] is not None:
@@ -91,4 +86,4 @@ def _print(results: list[Any], form: str | None) -> None:
         from truerisk.reporting.render.terminal import print_result
 
         for result in results:
-            print_result(result, console())
+            print_result(result, out.console())

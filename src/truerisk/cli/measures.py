@@ -2,16 +2,16 @@
 
 import click
 
-from truerisk.cli.output import format_options, show_rows
+from truerisk.cli import output as out
 from truerisk.measures import MEASURES, find_measure
 from truerisk.measures.registry import Measure
 
 BETTER = {True: "higher is better", False: "lower is better", None: "neither end is better"}
 
 
-@click.command(short_help="The list of measures, with their formulas.")
+@click.command()
 @click.argument("name", required=False)
-@format_options("json", "csv")
+@out.formats("json", "csv")
 def measures(name: str | None, form: str | None) -> None:
     """List the measures; with NAME, describe one.
 
@@ -23,9 +23,9 @@ def measures(name: str | None, form: str | None) -> None:
     entries = list(MEASURES.values()) if name is None else [find_measure(name)]
     if form is not None:
         columns = ("name", "title", "summary", "formula", "needs", "better", "range", "intervals")
-        show_rows("measures", columns, map(_describe, entries), form)
+        out.show_rows("measures", columns, map(_describe, entries), form)
     elif name is None:
-        show_rows("Measures", ("name", "what it is"), [(m.name, m.summary) for m in entries])
+        out.show_rows("Measures", ("name", "what it is"), [(m.name, m.summary) for m in entries])
     else:
         _print(entries[0])
 

@@ -1,9 +1,11 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and how their values are read.
+
+Commands import this module as `opt`: `@opt.level`, `@opt.reading`, `@opt.option("--best", …)`.
+"""
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -13,8 +15,8 @@ from truerisk.errors import InputError
 from truerisk.measures import AVERAGES, MEASURES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
 MAX_COST_BYTES = 2**24
-option_with_default = partial(click.option, show_default=True)  # help says what it is
 
 
 class InputPath(click.Path):
@@ -41,198 +43,231 @@ class InputPath(click.Path):
         raise InputError(message)
 
 
+def option(
+    names: str, text: str, kind: Any = None, default: Any = None, **settings: Any
+) -> Decorator:
+    """Make an option: its flags and, where it differs, its name, separated by spaces; its help.
+
+    `kind` is a type, or the list of what may be chosen.  Help shows the default where there is one.
+    """
+    if isinstance(kind, (tuple, list)):
+        kind = click.Choice(kind)
+    if default is not None:
+        settings = {"default": default, "show_default": True, **settings}
+    return click.option(*names.split(), type=kind, help=text, **settings)
+
+
+def flag(names: str, text: str) -> Decorator:
+    """Make an option without a value."""
+    return click.option(*names.split(), is_flag=True, help=text)
+
+
+def column(names: str, text: str, **settings: Any) -> Decorator:
+    """Make an option that names a column."""
+    return option(names, text, metavar="COLUMN", **settings)
+
+
+def bundle(*options: Decorator) -> Callable[[Function], Function]:
+    """Join options into one decorator, in the order in which help is to list them."""
+
+    def add(function: Function) -> Function:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return add
+
+
 FILE = InputPath(exists=True, path_type=Path)
-group_option = click.option(
-    "--group", metavar="COLUMN", help="Column that says which rows belong together."
+FILES = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+DATA = click.argument("data", type=FILE, metavar="DATA")
+COUNT = click.IntRange(min=1)
+
+level = option("--level", "Confidence level.", float, 0.95)
+positive = option(
+    "--positive pos_label",
+    "Positive label; not needed for 0/1, -1/1 and booleans.",
+    metavar="LABEL",
 )
-delimiter_option = click.option(
-    "--delimiter", metavar="CHARACTER", help="Separator of the cells; detected if absent."
+seed = option(
+    "--seed --random-state seed",
+    "Seed of all randomness; drawn if absent.",
+    click.IntRange(0, 2**32 - 1),
 )
-encoding_option = option_with_default("--encoding", default="utf-8", help="Encoding of text files.")
-decimal_option = option_with_default(
-    "--decimal", type=click.Choice([".", ","]), default=".", help="Decimal mark."
+costs = option(
+    "--costs",
+    "What mistakes cost: by outcome, or a JSON or CSV file with a K × K table, rows truth.",
+    metavar="fp=1,fn=5|FILE",
 )
-READING = (
-    click.option("--truth", metavar="COLUMN", help="Column of the true labels."),
-    click.option("--pred", metavar="COLUMN", help="Column of the predicted labels."),
-    click.option(
+by = column(
+    "--by",
+    "Slice the examples by this column: where is it worse than elsewhere?  May be repeated.",
+    multiple=True,
+)
+measure = option(
+    "--measure --measures measures",
+    f"Only this measure, the first being the main one; may be repeated, or listed with commas.  "
+    f"One of {', '.join(MEASURES)}; f and a number is F with that β; averages end in "
+    f"{', '.join(f'_{name}' for name in AVERAGES)}.",
+    multiple=True,
+    metavar="NAME",
+)
+threshold = option("--threshold", "Predict positive from this score on.", float)
+probabilities = flag("--probabilities", "Scores are probabilities: log loss, Brier.")
+jobs = option("--jobs", "Processes; -1 for all cores.", int, 1)
+threads = option("--jobs", "Threads; -1 for all cores.", int, 1)
+multilabel_sep = option(
+    "--multilabel-sep", "Separator of several labels in a cell.", metavar="TEXT"
+)
+group = column("--group", "Column that says which rows belong together.")
+cells = bundle(
+    option("--delimiter", "Separator of the cells; detected if absent.", metavar="CHARACTER"),
+    option("--encoding", "Encoding of text files.", default="utf-8"),
+    option("--decimal", "Decimal mark.", (".", ","), "."),
+)
+
+
+def missing(rows: str) -> Decorator:
+    """Make the option that says what to do with rows that lack something."""
+    return option("--missing", f"What to do with rows {rows}.", ("refuse", "drop"), "refuse")
+
+
+reading = bundle(
+    column("--truth", "Column of the true labels."),
+    column("--pred", "Column of the predicted labels."),
+    column(
         "--score",
-        metavar="COLUMN",
+        "Column of the scores, larger meaning more positive; once for each class if several.",
         multiple=True,
-        help="Column of the scores, larger meaning more positive; once for each class if several.",
     ),
-    group_option,
-    click.option("--weight", metavar="COLUMN", help="Column of the weights of the examples."),
-    click.option(
-        "--id",
-        "id_column",
-        metavar="COLUMN",
-        help="Column of unique ids; of questions, with --correct and --value.",
-    ),
-    click.option(
+    group,
+    column("--weight", "Column of the weights of the examples."),
+    column("--id id_column", "Column of unique ids; of questions, with --correct and --value."),
+    option(
         "--where",
+        "Read only rows with this value; may be repeated.",
         nargs=2,
         multiple=True,
         metavar="COLUMN VALUE",
-        help="Read only rows with this value; may be repeated.",
     ),
-    delimiter_option,
-    encoding_option,
-    decimal_option,
-    option_with_default(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        help="What to do with rows in which a used cell is empty.",
-    ),
-    click.option("--strip", is_flag=True, help="Remove white space around labels."),
-    click.option(
+    cells,
+    missing("in which a used cell is empty"),
+    flag("--strip", "Remove white space around labels."),
+    flag(
         "--numeric-labels",
-        is_flag=True,
-        help="Give labels that are numbers one spelling: 1.0, 01 and True are 1.",
+        "Give labels that are numbers one spelling: 1.0, 01 and True are 1.",
     ),
-    click.option(
-        "--map",
-        "label_map",
+    option(
+        "--map label_map",
+        "Rename a label; may be repeated.",
         nargs=2,
         multiple=True,
         metavar="OLD NEW",
-        help="Rename a label; may be repeated.",
     ),
-    click.option("--allow-inf", is_flag=True, help="Let scores be infinite."),
-    click.option("--multilabel-sep", metavar="TEXT", help="Separator of several labels in a cell."),
-    *(
-        click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=1), help=what)
-        for name, what in (
-            ("max_labels", "Most distinct labels of a column; 1,000,000 if absent."),
-            ("max_line_bytes", "Longest line; 16 MiB if absent."),
-            ("max_expanded_bytes", "Largest expanded file; 1 TiB if absent."),
-            ("max_ratio", "Most that a compressed file may expand; 1000 times if absent."),
-        )
-    ),
-    click.option("--hash-all", is_flag=True, help="Print the SHA-256 of files over 2 GiB, too."),
+    flag("--allow-inf", "Let scores be infinite."),
+    multilabel_sep,
+    option("--max-labels", "Most distinct labels of a column; 1,000,000 if absent.", COUNT),
+    option("--max-line-bytes", "Longest line; 16 MiB if absent.", COUNT),
+    option("--max-expanded-bytes", "Largest expanded file; 1 TiB if absent.", COUNT),
+    option("--max-ratio", "Most that a compressed file may expand; 1000 times if absent.", COUNT),
+    flag("--hash-all", "Print the SHA-256 of files over 2 GiB, too."),
 )
-VALUES = (
-    click.option(
-        "--correct", metavar="COLUMN", help="Column of 0 and 1, wrong or right; no labels needed."
-    ),
-    click.option(
-        "--value", metavar="COLUMN", help="Column of a score of each answer; no labels needed."
-    ),
-    click.option(
-        "--range",
-        "value_range",
+values = bundle(
+    column("--correct", "Column of 0 and 1, wrong or right; no labels needed."),
+    column("--value", "Column of a score of each answer; no labels needed."),
+    option(
+        "--range value_range",
+        "Smallest and largest score that --value can have; 0 1 if absent.",
+        float,
         nargs=2,
-        type=float,
         metavar="LOW HIGH",
-        help="Smallest and largest score that --value can have; 0 1 if absent.",
     ),
-    click.option(
+    option(
         "--pass-at",
-        type=click.IntRange(min=1),
+        "Estimate pass@K from several samples of each question (--correct, --id).",
+        COUNT,
         metavar="K",
-        help="Estimate pass@K from several samples of each question (--correct, --id).",
     ),
 )
-ROLE_OPTIONS = {
-    "truth": "truth",
-    "pred": "pred",
-    "group": "group",
-    "weight": "weight",
-    "id": "id_column",
-    "correct": "correct",
-    "value": "value",
-}
-AS_NAMED = ("encoding", "decimal", "missing", "strip", "numeric_labels", "allow_inf", "hash_all")
-LIMITS = ("max_labels", "max_line_bytes", "max_expanded_bytes", "max_ratio")
-READING_NAMES = (
-    *ROLE_OPTIONS.values(), "score", "delimiter", "multilabel_sep", "label_map", "value_range",
-    "where",
-    *AS_NAMED, *LIMITS,
+evaluation = bundle(
+    positive,
+    level,
+    measure,
+    option("--beta", "Add F and E with this β.", float, multiple=True),
+    costs,
+    threshold,
+    probabilities,
+    option("--replicates", "Replicates of the bootstrap.", int, 1000),
+    seed,
+    option("--max-classes", "Refuse more classes than this.", int, 10_000),
+)
+ROLES = ("truth", "pred", "group", "weight", "correct", "value")
+STRICTNESS = (
+    "encoding", "decimal", "missing", "strip", "numeric_labels", "allow_inf", "hash_all",
+    "max_labels", "max_line_bytes", "max_expanded_bytes", "max_ratio",
+)  # fmt: skip
+READING = (
+    *ROLES, *STRICTNESS, "id_column", "score", "value_range", "delimiter", "multilabel_sep",
+    "label_map", "where",
 )  # fmt: skip
 
-level_option = option_with_default("--level", type=float, default=0.95, help="Confidence level.")
-positive_option = click.option(
-    "--positive",
-    "pos_label",
-    metavar="LABEL",
-    help="Positive label; not needed for 0/1, -1/1 and booleans.",
-)
-seed_option = click.option(
-    "--seed",
-    "--random-state",
-    "seed",
-    type=click.IntRange(0, 2**32 - 1),
-    help="Seed of all randomness; drawn if absent.",
-)
-costs_option = click.option(
-    "--costs",
-    metavar="fp=1,fn=5|FILE",
-    help="What mistakes cost: by outcome, or a JSON or CSV file with a K × K table, rows truth.",
-)
 
-
-by_option = click.option(
-    "--by",
-    metavar="COLUMN",
-    multiple=True,
-    help="Slice the examples by this column: where is it worse than elsewhere?  May be repeated.",
-)
-
-
-def guarantee_option(example: str, measures: str) -> Callable[[Function], Function]:
+def guarantee(example: str, measures: str) -> Decorator:
     """Make the option that promises values of measures."""
-    return click.option(
-        "--guarantee",
-        callback=read_bounds,
-        metavar="MEASURE=NUMBER",
-        multiple=True,
-        help=f"Guarantee a value of {measures} on new examples, as {example}; may be repeated.",
-    )
+    text = f"Guarantee a value of {measures} on new examples, as {example}; may be repeated."
+    return bounds("--guarantee", text)
 
 
-def with_options(options: Sequence[Callable[[Any], Any]], function: Function) -> Function:
-    """Add options to a command, in the order in which help is to list them."""
-    for option in reversed(options):
-        function = option(function)
-    return function
+def bounds(names: str, text: str, metavar: str = "MEASURE=NUMBER") -> Decorator:
+    """Make an option of pairs of a name and a number, such as `f1=0.9`."""
+    return option(names, text, callback=read_bounds, metavar=metavar, multiple=True)
 
 
-def reading_options(function: Function) -> Function:
-    """Add the options that say how files are read."""
-    return with_options(READING, function)
-
-
-def value_options(function: Function) -> Function:
-    """Add the options of rows that have values, and no labels."""
-    return with_options(VALUES, function)
+def only(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Take some options, as keyword arguments of the library that have the same names."""
+    return {name: options[name] for name in names}
 
 
 def reading_from(options: dict[str, Any]) -> tuple[Any, Any]:
-    """Take the reading options out of a command's options: roles of columns, and strictness."""
-    from truerisk.inputs import ReadingOptions, Roles
+    """Say how predictions are read: roles of columns, and strictness."""
+    from truerisk.inputs import Roles
 
-    taken = {name: options.pop(name, None) for name in READING_NAMES}
-    score = taken["score"]
-    roles = {role: taken[name] for role, name in ROLE_OPTIONS.items()}
-    if taken["value_range"] is not None:
-        if roles["value"] is None:
-            raise click.UsageError("--range is for --value.")
-        roles["value_range"] = taken["value_range"]
-    strictness = ReadingOptions(
-        delimiter=unescaped(taken["delimiter"]),
-        multilabel_separator=taken["multilabel_sep"],
-        label_map=dict(taken["label_map"]),
-        where=dict(taken["where"]),
-        **{name: taken[name] for name in AS_NAMED},
-        **{name: taken[name] for name in LIMITS if taken[name] is not None},
+    score, value_range = options["score"], options.get("value_range")
+    if value_range is not None and options["value"] is None:
+        raise click.UsageError("--range is for --value.")
+    columns: dict[str, Any] = {role: options.get(role) for role in ROLES}
+    if value_range is not None:
+        columns["value_range"] = value_range
+    one_or_more = score[0] if len(score) == 1 else score or None
+    roles = Roles(score=one_or_more, id=options["id_column"], **columns)
+    return roles, strictness_from(options)
+
+
+def strictness_from(options: dict[str, Any]) -> Any:
+    """Say how strictly files are read, by as many of the options as a command has."""
+    from truerisk.inputs.options import ReadingOptions
+
+    delimiter = options["delimiter"]
+    return ReadingOptions(
+        delimiter="\t" if delimiter in {r"\t", "tab"} else delimiter,
+        multilabel_separator=options.get("multilabel_sep"),
+        label_map=dict(options.get("label_map", ())),
+        where=dict(options.get("where", ())),
+        **{name: options[name] for name in STRICTNESS if options.get(name) is not None},
     )
-    return Roles(score=score[0] if len(score) == 1 else score or None, **roles), strictness
 
 
-def unescaped(delimiter: str | None) -> str | None:
-    """Read a tab as it is written on a command line."""
-    return "\t" if delimiter in {r"\t", "tab"} else delimiter
+def evaluation_from(options: dict[str, Any]) -> dict[str, Any]:
+    """Make keyword arguments of the library of as many of these options as a command has."""
+    names = [name.strip() for text in options["measures"] for name in text.split(",")]
+    as_named = ("level", "pos_label", "replicates", "probabilities", "threshold", "max_classes")
+    return {
+        **{name: options[name] for name in as_named if name in options},
+        "measures": tuple(names) or None,
+        "betas": options.get("beta", ()),
+        "costs": read_costs(options["costs"]),
+        "random_state": options["seed"],
+    }
 
 
 def read_bounds(
@@ -308,53 +343,3 @@ def _cost(text: Any, where: str) -> float:
         return float(text)
     except (TypeError, ValueError):
         raise InputError(f"`--costs` must hold numbers; got {text!r} in {where!r}.") from None
-
-
-measure_option = click.option(
-    "--measure",
-    "--measures",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help=f"Only this measure, the first being the main one; may be repeated, or listed with "
-    f"commas.  One of {', '.join(MEASURES)}; f and a number is F with that β; averages end in "
-    f"{', '.join(f'_{name}' for name in AVERAGES)}.",
-)
-
-
-EVALUATION = (
-    positive_option,
-    level_option,
-    measure_option,
-    click.option("--beta", type=float, multiple=True, help="Add F and E with this β."),
-    costs_option,
-    click.option("--threshold", type=float, help="Predict positive from this score on."),
-    click.option(
-        "--probabilities", is_flag=True, help="Scores are probabilities: log loss, Brier."
-    ),
-    option_with_default(
-        "--replicates", type=int, default=1000, help="Replicates of the bootstrap."
-    ),
-    seed_option,
-    option_with_default(
-        "--max-classes", type=int, default=10_000, help="Refuse more classes than this."
-    ),
-)
-
-
-def evaluation_options(function: Function) -> Function:
-    """Add the options that say what is evaluated, and how."""
-    return with_options(EVALUATION, function)
-
-
-def evaluation_from(options: dict[str, Any]) -> dict[str, Any]:
-    """Make keyword arguments of the library of the options."""
-    names = [name.strip() for text in options["measures"] for name in text.split(",")]
-    as_named = ("level", "pos_label", "replicates", "probabilities", "threshold", "max_classes")
-    return {
-        **{name: options[name] for name in as_named},
-        "measures": tuple(names) or None,
-        "betas": options["beta"],
-        "costs": read_costs(options["costs"]),
-        "random_state": options["seed"],
-    }

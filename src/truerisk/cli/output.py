@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
 from truerisk.cli import FINDING, PARTIAL
-from truerisk.cli.options import option_with_default, read_bounds, with_options
+from truerisk.cli.options import Function, bounds, bundle, flag, option
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, ResourceError
 from truerisk.results import Evaluation, Reportable, has_code
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
     from truerisk.results import Comparison
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Checks = Sequence[tuple[str, float]]
-Rows = Sequence[tuple[Any, ...]]
 
 DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(e[-+]?\d+)?( %)?|-?∞|undefined|–")
@@ -48,71 +45,46 @@ FORMAT_FLAGS = {
     "markdown": "Print Markdown tables.",
     "latex": "Print LaTeX tables.",
 }
-FIGURES = (
-    click.option(
+figures = bundle(
+    option(
         "--figures",
-        type=NamedPath(path_type=Path),
+        "Also draw figures into this folder; needs matplotlib.",
+        NamedPath(path_type=Path),
         metavar="FOLDER",
-        help="Also draw figures into this folder; needs matplotlib.",
     ),
-    option_with_default(
-        "--figure-format",
-        "figure_formats",
-        type=click.Choice(["svg", "png", "pdf"]),
-        default=("svg",),
+    option(
+        "--figure-format figure_formats",
+        "Format of the figures; may be repeated.",
+        ("svg", "png", "pdf"),
+        ("svg",),
         multiple=True,
-        help="Format of the figures; may be repeated.",
     ),
 )
-html_option = click.option(
-    "--html",
-    type=NamedPath(path_type=Path),
-    metavar="FILE",
-    help="Also write the result as a page.",
+html = option(
+    "--html", "Also write the result as a page.", NamedPath(path_type=Path), metavar="FILE"
 )
-PAGE = (html_option, *FIGURES)
-CHECKS = tuple(
-    click.option(
-        name,
-        callback=read_bounds,
-        metavar="MEASURE=NUMBER",
-        multiple=True,
-        help=f"Exit with 1 unless the {end} end of the interval is at {bound} this; may be "
-        "repeated.",
+page = bundle(html, figures)
+checks = bundle(
+    *(
+        bounds(
+            name,
+            f"Exit with 1 unless the {end} end of the interval is at {bound} this; may be "
+            "repeated.",
+        )
+        for name, end, bound in (
+            ("--fail-under", "lower", "least"),
+            ("--fail-over", "upper", "most"),
+        )
     )
-    for name, end, bound in (("--fail-under", "lower", "least"), ("--fail-over", "upper", "most"))
 )
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Print nothing; report through the exit code."
-)
+quiet = flag("-q --quiet", "Print nothing; report through the exit code.")
 
 
-def format_options(*names: str) -> Callable[[Function], Function]:
+def formats(*names: str) -> Callable[[Function], Function]:
     """Add a flag for each of the named formats; the command gets the chosen one as `form`."""
-    flags = [
-        click.option(f"--{name}", "form", flag_value=name, default=None, help=FORMAT_FLAGS[name])
-        for name in names
-    ]
-
-    def add(function: Function) -> Function:
-        return with_options(flags, function)
-
-    return add
-
-
-def page_options(function: Function) -> Function:
-    """Add the options of a page and of figures."""
-    return with_options(PAGE, function)
-
-
-def figure_options(function: Function) -> Function:
-    """Add the options of figures, for a command whose result has no page."""
-    return with_options(FIGURES, function)
-
-
-def check_options(function: Function) -> Function:
-    """Add --fail-under and --fail-over."""
-    return with_options(CHECKS, function)
+    return bundle(
+        *(option(f"--{name} form", FORMAT_FLAGS[name], flag_value=name) for name in names)
+    )
 
 
 # Refusals, before anything is read
@@ -120,7 +92,7 @@ def check_options(function: Function) -> Function:
 
 def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
     """Refuse a page or a folder that cannot be written, before anything is computed for it."""
-    page, folder, read = options.get("html"), options["figures"], list(inputs)
+    page, folder, read = options.get("html"), options.get("figures"), list(inputs)
     source = click.get_current_context().get_parameter_source("figure_formats")
     if folder is None and source is ParameterSource.COMMANDLINE:
         raise click.UsageError("--figure-format needs --figures FOLDER.")
@@ -159,18 +131,12 @@ def check_matplotlib(option: str) -> None:
         )
 
 
-def check_measure_names(names: Iterable[str]) -> None:
-    """Refuse an unknown measure before anything is read."""
-    from truerisk.measures.registry import base_measure
-
-    for name in names:
-        base_measure(name)
-
-
 def check_scoring(name: str) -> None:
     """Refuse a name that is no measure, nor a scorer of scikit-learn, before anything is read."""
+    from truerisk.measures.registry import base_measure
+
     try:
-        check_measure_names([name])
+        base_measure(name)
     except InputError:
         from sklearn.metrics import get_scorer_names
 
@@ -182,9 +148,9 @@ def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
     from truerisk.gates.claims import check_bound
 
-    for option in ("fail_under", "fail_over"):
-        for name, bound in options[option]:
-            check_bound(name, bound, f"--{option.replace('_', '-')}")
+    for check in ("fail_under", "fail_over"):
+        for name, bound in options[check]:
+            check_bound(name, bound, f"--{check.replace('_', '-')}")
 
 
 # Printing
@@ -234,24 +200,22 @@ def show_rows(
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Print rows as a table, or in a format; `facts` are part of the JSON only."""
-    ROW_FORMATS[form](title, columns, [tuple(row) for row in rows], facts or {})
+    cells = [tuple(row) for row in rows]
+    if form == "csv":
+        from truerisk.reporting.render.formats import csv_lines
+
+        click.echo(csv_lines(columns, cells))
+    elif form == "json":
+        from truerisk.reporting.render.formats import json_text
+        from truerisk.results import as_plain
+
+        listed = [dict(zip(columns, row, strict=True)) for row in cells]
+        click.echo(json_text({"title": title, **as_plain(facts or {}), "rows": as_plain(listed)}))
+    else:
+        _print_rows(title, columns, cells)
 
 
-def _rows_as_csv(_: str, columns: Sequence[str], rows: Rows, __: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import csv_lines
-
-    click.echo(csv_lines(columns, rows))
-
-
-def _rows_as_json(title: str, columns: Sequence[str], rows: Rows, facts: Mapping[str, Any]) -> None:
-    from truerisk.reporting.render.formats import json_text
-    from truerisk.results import as_plain
-
-    listed = [dict(zip(columns, row, strict=True)) for row in rows]
-    click.echo(json_text({"title": title, **as_plain(facts), "rows": as_plain(listed)}))
-
-
-def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[str, Any]) -> None:
+def _print_rows(title: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     from truerisk.reporting.document import Column, Table
     from truerisk.reporting.render.terminal import print_table
     from truerisk.reporting.wording import plain_text
@@ -260,13 +224,6 @@ def _rows_as_table(title: str, columns: Sequence[str], rows: Rows, _: Mapping[st
     numeric = [all(NUMBER.fullmatch(row[at]) for row in words) for at in range(len(columns))]
     heads = tuple(Column(*pair) for pair in zip(columns, numeric, strict=True))
     print_table(Table(title, heads, words), console())
-
-
-ROW_FORMATS: dict[str | None, Callable[[str, Sequence[str], Rows, Mapping[str, Any]], None]] = {
-    None: _rows_as_table,
-    "csv": _rows_as_csv,
-    "json": _rows_as_json,
-}
 
 
 def table_source(table: "Table", **settings: Any) -> dict[str, Any]:
@@ -318,7 +275,7 @@ def deliver(
 
 def write_files(result: Any, options: dict[str, Any], **chapter_options: Any) -> list[str]:
     """Write the page and the figures of the options; return a sentence for each."""
-    page, folder = options.get("html"), options["figures"]
+    page, folder = options.get("html"), options.get("figures")
     places: list[str] = []
     if page is None and folder is None:
         return places

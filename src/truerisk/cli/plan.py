@@ -4,37 +4,37 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import level_option, option_with_default
+from truerisk.cli import options as opt
 from truerisk.reporting.wording import percent
 
 
-@click.command(short_help="How large must a test set be?")
-@click.option("--half-width", type=float, help="Target half-width of the interval.")
-@click.option("--upper-bound", type=float, help="Error rate to be ruled out.")
-@click.option("--difference", type=float, help="Difference of two classifiers to be detected.")
-@click.option("--expected", type=float, help="Expected rate.")
-@click.option("--discordant", type=float, help="Share of examples on which exactly one is right.")
-@click.option("--auc", type=float, help="Expected area under the ROC curve; of the worse model.")
-@click.option("--prevalence", type=float, help="With --auc: share of positive examples.")
-@click.option("--correlation", type=float, help="With --auc: of the two models' scores in a class.")
-@click.option(
+@click.command()
+@opt.option("--half-width", "Target half-width of the interval.", float)
+@opt.option("--upper-bound", "Error rate to be ruled out.", float)
+@opt.option("--difference", "Difference of two classifiers to be detected.", float)
+@opt.option("--expected", "Expected rate.", float)
+@opt.option("--discordant", "Share of examples on which exactly one is right.", float)
+@opt.option("--auc", "Expected area under the ROC curve; of the worse model.", float)
+@opt.option("--prevalence", "With --auc: share of positive examples.", float)
+@opt.option("--correlation", "With --auc: of the two models' scores in a class.", float)
+@opt.option(
     "--scores",
-    help="With --auc: normal; heavy_tailed if absent; or any, also skewed: the worst is planned.",
+    "With --auc: normal; heavy_tailed if absent; or any, also skewed: the worst is planned.",
 )
-@option_with_default(
+@opt.option(
     "--assurance",
-    type=float,
-    default=0.8,
-    help="Share of samples in which the target is met; the power of a test.",
+    "Share of samples in which the target is met; the power of a test.",
+    float,
+    0.8,
 )
-@click.option("--method", help="Interval of a rate, with --half-width; clopper_pearson if absent.")
-@click.option(
+@opt.option("--method", "Interval of a rate, with --half-width; clopper_pearson if absent.")
+@opt.option(
     "--no-errors",
-    type=int,
+    "Bound on the error rate that N examples without an error prove.",
+    int,
     metavar="N",
-    help="Bound on the error rate that N examples without an error prove.",
 )
-@level_option
+@opt.level
 def plan(no_errors: int | None, assurance: float, level: float, **question: Any) -> None:
     """Find the size of a test set, or what a size proves.
 

@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -49,12 +48,6 @@ class Progress(AbstractContextManager["Progress"]):
         self._bar.update(
             self._task, completed=bytes_done, total=bytes_total, words=f"{rows_done:,} done"
         )
-
-    def steps(self, items: Iterable[Any], total: int) -> Iterator[Any]:
-        """Pass the items on, and show how many of them are done."""
-        for done, item in enumerate(items, start=1):
-            yield item
-            self(done, done, total)
 
     def _start(self) -> None:
         """Show the bar, once; the timer or the first call after two seconds does it."""

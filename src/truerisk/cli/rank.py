@@ -5,23 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    decimal_option,
-    delimiter_option,
-    encoding_option,
-    level_option,
-    option_with_default,
-    unescaped,
-)
-from truerisk.cli.output import (
-    check_matplotlib,
-    check_outputs,
-    deliver,
-    format_options,
-    page_options,
-    show,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
@@ -30,39 +15,29 @@ if TYPE_CHECKING:
     from truerisk.comparison.datasets.score_table import ScoreTable
 
 
-@click.command(short_help="Which classifier is better over many data sets?")
-@click.argument("scores", type=FILE, metavar="SCORES")
-@click.option("--control", metavar="NAME", help="Compare the others with this classifier only.")
-@click.option("--lower-is-better", is_flag=True, help="Scores are errors or costs.")
-@click.option("--region", type=float, metavar="R", help="Differences within ± R do not matter.")
-@click.option(
+@click.command()
+@click.argument("scores", type=opt.FILE, metavar="SCORES")
+@opt.option("--control", "Compare the others with this classifier only.", metavar="NAME")
+@opt.flag("--lower-is-better", "Scores are errors or costs.")
+@opt.option("--region", "Differences within ± R do not matter.", float, metavar="R")
+@opt.option(
     "--test-share",
-    type=float,
+    "Rows of one data set are folds, each tested on this share of it: 0.1 for ten folds.",
+    float,
     metavar="SHARE",
-    help="Rows of one data set are folds, each tested on this share of it: 0.1 for ten folds.",
 )
-@option_with_default(
-    "--zeros",
-    type=click.Choice(["pratt", "wilcox", "zsplit"]),
-    default="pratt",
-    help="What Wilcoxon's test does with ties.",
+@opt.option(
+    "--zeros", "What Wilcoxon's test does with ties.", ("pratt", "wilcox", "zsplit"), "pratt"
 )
-@click.option("--dataset", metavar="COLUMN", help="Column that names the data sets.")
-@level_option
-@option_with_default(
-    "--seed",
-    "--random-state",
-    "seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    help="Seed of the Bayesian tests.",
+@opt.column("--dataset", "Column that names the data sets.")
+@opt.level
+@opt.option(
+    "--seed --random-state seed", "Seed of the Bayesian tests.", click.IntRange(0, 2**32 - 1), 0
 )
-@delimiter_option
-@encoding_option
-@decimal_option
-@format_options("json", "csv", "markdown")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw the ranks.")
-@page_options
+@opt.cells
+@out.formats("json", "csv", "markdown")
+@opt.option("--plot", "Draw the ranks.", click.Path(path_type=Path), metavar="FILE.svg")
+@out.page
 def rank(scores: Path, **options: Any) -> None:
     """Compare classifiers over many data sets by their SCORES, a CSV file.
 
@@ -78,7 +53,7 @@ def rank(scores: Path, **options: Any) -> None:
     truerisk rank folds.csv --test-share 0.1 --region 0.01
     """
     picture, form = options["plot"], options["form"]
-    check_outputs(options, [scores])
+    out.check_outputs(options, [scores])
     _check_picture(scores, picture)
     with Progress("Comparing"):
         table = _read(scores, options)
@@ -87,11 +62,11 @@ def rank(scores: Path, **options: Any) -> None:
             _write_picture(ranking, picture)
 
     def print_result() -> None:
-        show(ranking, form)
+        out.show(ranking, form)
         if picture is not None and form is None:
             click.echo(f"The picture is in {picture}")
 
-    deliver(ranking, options, print_result, source=table.source)
+    out.deliver(ranking, options, print_result, source=table.source)
 
 
 def _check_picture(scores: Path, picture: Path | None) -> None:
@@ -99,7 +74,7 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
         return
     if picture.suffix.lower() != ".svg":
         raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
-    check_matplotlib("--plot")
+    out.check_matplotlib("--plot")
     from truerisk.reporting.files import check_destination
 
     check_destination(picture, [scores])
@@ -114,17 +89,12 @@ def _write_picture(ranking: "OverDatasets", path: Path) -> None:
 
 def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
     from truerisk.comparison.datasets.score_table import read_scores
-    from truerisk.inputs.options import ReadingOptions
 
     return read_scores(
         scores,
         dataset=options["dataset"],
         folds=options["test_share"] is not None,
-        options=ReadingOptions(
-            delimiter=unescaped(options["delimiter"]),
-            encoding=options["encoding"],
-            decimal=options["decimal"],
-        ),
+        options=opt.strictness_from(options),
     )
 
 
@@ -135,11 +105,7 @@ def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
         table.scores,
         names=table.names,
         datasets=table.datasets,
-        control=options["control"],
         higher_is_better=not options["lower_is_better"],
-        region=options["region"],
-        test_share=options["test_share"],
-        zeros=options["zeros"],
-        level=options["level"],
+        **opt.only(options, "control", "region", "test_share", "zeros", "level"),
         random_state=options["seed"],
     )

@@ -8,25 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from truerisk.cli.options import (
-    FILE,
-    guarantee_option,
-    level_option,
-    positive_option,
-    reading_from,
-    reading_options,
-)
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    exit_partial,
-    figure_options,
-    format_options,
-    show_rows,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.errors import InputError
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, number, percent
+from truerisk.reporting.wording import count, percent
+from truerisk.results import number
 
 if TYPE_CHECKING:
     from truerisk.measures.rejection import ErrorRejectCurve, GuaranteedRejection, RejectionPoint
@@ -39,17 +26,17 @@ OPTIMISTIC = (
 )
 
 
-@click.command(short_help="How many examples to leave undecided for a target error.")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@click.option("--want-error", type=float, help="Error rate that the answers may have.")
-@click.option("--want-rejection", type=float, help="Share that may be left undecided.")
-@guarantee_option("error=0.02", "the error rate of the answers")
-@level_option
-@click.option("--threshold", type=float, help="Predict positive from this score on; 0.5 if absent.")
-@positive_option
-@reading_options
-@format_options("json", "csv")
-@figure_options
+@click.command()
+@opt.FILES
+@opt.option("--want-error", "Error rate that the answers may have.", float)
+@opt.option("--want-rejection", "Share that may be left undecided.", float)
+@opt.guarantee("error=0.02", "the error rate of the answers")
+@opt.level
+@opt.option("--threshold", "Predict positive from this score on; 0.5 if absent.", float)
+@opt.positive
+@opt.reading
+@out.formats("json", "csv")
+@out.figures
 def reject(files: tuple[Path, ...], **options: Any) -> None:
     """Trade errors for rejections: examples with too little evidence are left undecided.
 
@@ -66,8 +53,8 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:
     from truerisk.cli.scores import read_scores
     from truerisk.evaluation.rejection import rejection_of
 
-    check_outputs(options, files)
-    roles, strictness = reading_from(options)
+    out.check_outputs(options, files)
+    roles, strictness = opt.reading_from(options)
     examples, columns_used = read_scores(files, roles, strictness)
     sure = examples.weight is None and examples.group is None
     if options["guarantee"] and not sure:
@@ -89,9 +76,9 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:
     def print_result() -> None:
         _show(curve, targets, columns_used, options["form"], level if sure else None)
 
-    deliver({"error_reject": curve}, options, print_result)
+    out.deliver({"error_reject": curve}, options, print_result)
     if curve.guaranteed is not None and not curve.guaranteed.guarantee.is_kept:
-        exit_partial("no rejection guarantees this error rate")
+        out.exit_partial("no rejection guarantees this error rate")
 
 
 def _show(
@@ -108,7 +95,7 @@ def _show(
         facts = {"columns": roles, **points_for, "area": curve.area, "note": OPTIMISTIC}
         if curve.guaranteed is not None:
             facts["guaranteed"] = dataclasses.asdict(curve.guaranteed)
-        show_rows("reject", columns, rows, form, facts)
+        out.show_rows("reject", columns, rows, form, facts)
         return
     click.echo(f"{visible(roles)}\n")
     if curve.guaranteed is not None:
@@ -121,7 +108,7 @@ def _show(
         (f"{100 * row[0]:.{decimals}f} %", _with_ends(*row[1:4]), *map(_short, row[4:]))
         for row in rows
     ]
-    show_rows("Error and rejection", ("rejected", "error_rate", *columns[4:]), words)
+    out.show_rows("Error and rejection", ("rejected", "error_rate", *columns[4:]), words)
     click.echo(OPTIMISTIC)
 
 

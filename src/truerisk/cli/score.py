@@ -5,88 +5,54 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    READING_NAMES,
-    by_option,
-    evaluation_from,
-    evaluation_options,
-    read_bounds,
-    reading_from,
-    reading_options,
-    value_options,
-)
-from truerisk.cli.output import (
-    check_bounds,
-    check_names,
-    check_options,
-    check_outputs,
-    deliver,
-    finish,
-    format_options,
-    page_options,
-    quiet_option,
-    refuse_options,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
 
-OF_FILES = (*READING_NAMES, "threshold", "probabilities", "cluster", "pass_at", "by", "by_pairs")
+OF_FILES = (*opt.READING, "threshold", "probabilities", "cluster", "pass_at", "by", "by_pairs")
 COUNTS_FORM = "four whole numbers TP,FN,FP,TN, such as 50,50,40,850"
 
 
-@click.command(short_help="Every measure of a file of predictions, with its interval.")
-@click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
-@reading_options
-@value_options
-@evaluation_options
-@click.option(
+@click.command()
+@click.argument("files", nargs=-1, type=opt.FILE, metavar="FILE...")
+@opt.reading
+@opt.values
+@opt.evaluation
+@opt.option(
     "--interval",
-    type=click.Choice(BINOMIAL_INTERVALS),
-    default="clopper_pearson",
-    show_default=True,
-    help="Interval of measures that are k of n.",
+    "Interval of measures that are k of n.",
+    BINOMIAL_INTERVALS,
+    "clopper_pearson",
 )
-@click.option(
-    "--cell-interval",
-    type=click.Choice(CELL_INTERVALS),
-    default="by_measure",
-    show_default=True,
-    help="Interval of the other measures of counts.",
+@opt.option(
+    "--cell-interval", "Interval of the other measures of counts.", CELL_INTERVALS, "by_measure"
 )
-@click.option("--reject-label", metavar="LABEL", help="Predicted label that means undecided.")
-@click.option(
+@opt.option("--reject-label", "Predicted label that means undecided.", metavar="LABEL")
+@opt.option(
     "--zero-division",
-    type=float,
-    default=float("nan"),
-    help="Value to use for an undefined measure; it stays undefined if absent.",
+    "Value to use for an undefined measure; it stays undefined if absent.",
+    float,
+    float("nan"),
+    show_default=False,
 )
-@click.option(
-    "--average-over",
-    multiple=True,
-    metavar="LABEL",
-    help="Average over this class; may be repeated.",
+@opt.option(
+    "--average-over", "Average over this class; may be repeated.", multiple=True, metavar="LABEL"
 )
-@click.option(
-    "--prior",
-    callback=read_bounds,
-    metavar="LABEL=SHARE",
-    multiple=True,
-    help="Evaluate at this share of a class, as spam=0.01; may be repeated.",
+@opt.bounds(
+    "--prior", "Evaluate at this share of a class, as spam=0.01; may be repeated.", "LABEL=SHARE"
 )
-@by_option
-@click.option("--by-pairs", is_flag=True, help="Slice by each pair of the --by columns, too.")
-@click.option("--counts", metavar="TP,FN,FP,TN", help="Four counts instead of a file.")
-@format_options("json", "csv", "markdown", "latex")
-@page_options
-@check_options
-@click.option(
-    "--cluster", metavar="ADDRESS", help="Read the files on the Dask cluster at this address."
-)
-@quiet_option
+@opt.by
+@opt.flag("--by-pairs", "Slice by each pair of the --by columns, too.")
+@opt.option("--counts", "Four counts instead of a file.", metavar="TP,FN,FP,TN")
+@out.formats("json", "csv", "markdown", "latex")
+@out.page
+@out.checks
+@opt.option("--cluster", "Read the files on the Dask cluster at this address.", metavar="ADDRESS")
+@out.quiet
 def score(files: tuple[Path, ...], **options: Any) -> None:
     """Score predictions: every measure with its interval, and a verdict in words.
 
@@ -107,12 +73,12 @@ def score(files: tuple[Path, ...], **options: Any) -> None:
     truerisk score --counts 50,50,40,850
     truerisk score predictions.csv --positive spam --prior spam=0.01
     """
-    check_outputs(options, files)
-    check_bounds(options)
+    out.check_outputs(options, files)
+    out.check_bounds(options)
     evaluation = _evaluation(files, options)
-    check_names(evaluation, options)
-    deliver(evaluation, options)
-    finish(evaluation, options)
+    out.check_names(evaluation, options)
+    out.deliver(evaluation, options)
+    out.finish(evaluation, options)
 
 
 def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
@@ -121,13 +87,12 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     if (options["counts"] is None) == (not files):
         raise click.UsageError("Give either files or --counts.")
     if not files:
-        refuse_options(OF_FILES, "files of predictions, not for --counts")
-    roles, strictness = reading_from(options)
+        out.refuse_options(OF_FILES, "files of predictions, not for --counts")
+    roles, strictness = opt.reading_from(options)
     settings = {
-        **evaluation_from(options),
+        **opt.evaluation_from(options),
+        **opt.only(options, "cell_interval", "zero_division"),
         "binomial": options["interval"],
-        "cell_interval": options["cell_interval"],
-        "zero_division": options["zero_division"],
         "reject": options["reject_label"],
         "average_over": options["average_over"] or None,
         "prior": dict(options["prior"]) or None,
@@ -135,10 +100,9 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
     if options["counts"] is not None:
         del settings["threshold"], settings["probabilities"]
         return evaluate_counts(read_counts(options["counts"]), **settings)
-    place = place_of(options["cluster"])
-    settings["pass_at"] = options["pass_at"]
-    with place, Progress("Reading", quiet=options["quiet"]) as progress:
-        settings |= {"by": options["by"], "by_pairs": options["by_pairs"]}
+    settings |= opt.only(options, "pass_at", "by", "by_pairs")
+    place, bar = place_of(options["cluster"]), Progress("Reading", quiet=options["quiet"])
+    with place, bar as progress:
         return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)
 
 

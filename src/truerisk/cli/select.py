@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import FILE, level_option, option_with_default, unescaped
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    format_options,
-    page_options,
-    quiet_option,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
+from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import models_from, table_from, table_options
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 
 if TYPE_CHECKING:
@@ -27,38 +21,36 @@ DOCUMENT_COSTS = [0.1, 0.25, 0.5, 1.0, 2.0]
 WORDS = {"none": None, "true": True, "false": False}
 
 
-@click.command(short_help="Which C, kernel or words? An SVM's settings, chosen without folds.")
-@click.argument("data", type=FILE, metavar="DATA")
-@click.option("--model", metavar="NAME", help="linear_svm (if absent), rbf_svm, module:attribute.")
-@click.option(
+@click.command()
+@opt.DATA
+@opt.option("--model", "linear_svm (if absent), rbf_svm, module:attribute.", metavar="NAME")
+@opt.option(
     "--over",
+    "Values to try: C, gamma, kernel, …; of documents C, stem, stop_words, ngrams, weighting, "
+    "min_documents, words, lowercase. May be repeated; five values of C if absent.",
     multiple=True,
     metavar="NAME=V,V,…",
-    help="Values to try: C, gamma, kernel, …; of documents C, stem, stop_words, ngrams, weighting, "
-    "min_documents, words, lowercase. May be repeated; five values of C if absent.",
 )
-@option_with_default(
+@opt.option(
     "--by",
-    type=click.Choice(["xi_alpha", "leave_one_out"]),
-    default="xi_alpha",
-    help="The estimate that decides; leave_one_out is exact, and takes longer.",
+    "The estimate that decides; leave_one_out is exact, and takes longer.",
+    ("xi_alpha", "leave_one_out"),
+    "xi_alpha",
 )
-@click.option("--measure", help="What is to be best; error_rate, or hamming_loss for several.")
-@option_with_default("--rho", type=float, default=1.0, help="ρ of ξα: 1 for text, 2 is proven.")
-@option_with_default("--replicates", type=click.IntRange(1), default=500, help="Of the bootstrap.")
-@option_with_default(
-    "--seed", "--random-state", type=click.IntRange(0), default=0, help="Its seed."
-)
-@option_with_default("--jobs", type=int, default=1, help="Threads; -1 for all cores.")
-@level_option
-@table_options
-@click.option("--labels", metavar="COLUMN", help="Documents: column of the labels.")
-@click.option("--split", metavar="COLUMN", help="Documents: column that says train or test.")
-@click.option("--categories", metavar="A,B", help="Documents: only these; all if absent.")
-@click.option("--multilabel-sep", metavar="TEXT", help="Separator of the labels in a cell.")
-@format_options("json", "csv", "markdown", "latex")
-@page_options
-@quiet_option
+@opt.option("--measure", "What is to be best; error_rate, or hamming_loss for several.")
+@opt.option("--rho", "ρ of ξα: 1 for text, 2 is proven.", float, 1.0)
+@opt.option("--replicates", "Of the bootstrap.", opt.COUNT, 500)
+@opt.option("--seed --random-state", "Its seed.", click.IntRange(0), 0)
+@opt.threads
+@opt.level
+@tables.table
+@tables.labels
+@opt.column("--split", "Documents: column that says train or test.")
+@tables.categories
+@tables.multilabel_sep
+@out.formats("json", "csv", "markdown", "latex")
+@out.page
+@out.quiet
 def select(data: Path, **options: Any) -> None:
     """Choose the settings of an SVM on DATA by what its training says of new examples.
 
@@ -76,14 +68,14 @@ def select(data: Path, **options: Any) -> None:
     truerisk select corpus.jsonl --over stem=none,porter --over stop_words=none,english
     truerisk select corpus.jsonl --categories earn --over ngrams=1,2 --over weighting=tfidf,tf
     """
-    check_outputs(options, [data])
+    out.check_outputs(options, [data])
     over = _over(options["over"])
     is_table = options["target"] is not None or options["model"] is not None
     with warnings.catch_warnings():
         for kind in (UnstableWarning, NotConvergedWarning):
             warnings.simplefilter("ignore", kind)
         result = (_of_table if is_table else _of_documents)(data, over, options)
-    deliver(result, options)
+    out.deliver(result, options)
 
 
 def _over(texts: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -119,14 +111,14 @@ def _chosen(model: Any, X: Any, y: Any, over: Any, options: dict[str, Any]) -> "
             over=over,
             n_jobs=options["jobs"],
             random_state=options["seed"],
-            **{name: options[name] for name in ("by", "measure", "rho", "level", "replicates")},
+            **opt.only(options, "by", "measure", "rho", "level", "replicates"),
         )
 
 
 def _of_table(data: Path, over: dict[str, list[Any]], options: dict[str, Any]) -> "Selection":
-    table = table_from(data, options)
+    table = tables.table_from(data, options)
     name = options["model"] or "linear_svm"
-    model = models_from((name,), table, len(table))[name]
+    model = tables.models_from((name,), table, len(table))[name]
     result = _chosen(model, table.X, table.y, over or {"C": COSTS}, options)
     return replace(result, notes=(*table.notes, *result.notes))
 
@@ -135,28 +127,14 @@ def _of_documents(data: Path, over: dict[str, list[Any]], options: dict[str, Any
     import numpy as np
     from sklearn.pipeline import Pipeline
 
-    from truerisk.inputs import ReadingOptions
-    from truerisk.inputs.corpora.corpora import read_corpus
     from truerisk.svm.linear import LinearSVM
     from truerisk.text.vectorizer import SETTINGS, Vectorizer
 
-    with Progress("Reading", quiet=options["quiet"]):
-        corpus = read_corpus(
-            data,
-            text=options["text"][-1] if options["text"] else None,
-            labels=options["labels"],
-            split=options["split"],
-            options=ReadingOptions(
-                delimiter=unescaped(options["delimiter"]),
-                multilabel_separator=options["multilabel_sep"],
-                encoding=options["encoding"],
-                missing=options["missing"],
-            ),
-        )
+    corpus = tables.corpus_from(data, options, options["split"])
     if corpus.texts is None:
         raise InputError("`DATA` must hold texts; got vectors. Name the --target of a table.")
     rows = corpus.part("train") if "train" in (corpus.split or ()) else np.arange(len(corpus))
-    listed = [name.strip() for name in (options["categories"] or "").split(",") if name.strip()]
+    listed = tables.categories_from(options)
     names = listed or corpus.categories
     if len(names) == 2 and not listed and all(len(one) == 1 for one in corpus.labels):
         names = names[1:]  # one is what the other is not

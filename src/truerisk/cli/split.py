@@ -5,31 +5,23 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.options import InputPath, option_with_default, seed_option
+from truerisk.cli import options as opt
 from truerisk.cli.progress import Progress
 from truerisk.reporting.files import check_destination, write_whole
 from truerisk.reporting.render.formats import csv_lines
 
 
-@click.command(short_help="Divide examples into folds, and write the folds to a file.")
-@click.argument("data", type=InputPath(exists=True, dir_okay=False, path_type=Path))
-@click.option("--target", metavar="COLUMN", help="Column of the labels; the last one if absent.")
-@option_with_default(
-    "--method",
-    type=click.Choice(["five_by_two", "k_fold"]),
-    default="five_by_two",
-    help="How to divide.",
-)
-@option_with_default("--folds", type=int, default=10, help="Folds of k_fold.")
+@click.command()
+@click.argument("data", type=opt.InputPath(exists=True, dir_okay=False, path_type=Path))
+@opt.column("--target", "Column of the labels; the last one if absent.")
+@opt.option("--method", "How to divide.", ("five_by_two", "k_fold"), "five_by_two")
+@opt.option("--folds", "Folds of k_fold.", int, 10)
 @click.option("--stratified/--no-stratified", default=True, help="Keep the shares of the classes.")
-@click.option("--allow-small-classes", is_flag=True, help="Let folds lack a class.")
-@option_with_default("--delimiter", default=",", help="Separator of the cells.")
-@seed_option
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="CSV file to write; printed if absent.",
+@opt.flag("--allow-small-classes", "Let folds lack a class.")
+@opt.option("--delimiter", "Separator of the cells.", default=",")
+@opt.seed
+@opt.option(
+    "--output", "CSV file to write; printed if absent.", click.Path(path_type=Path), metavar="FILE"
 )
 def split(
     data: Path,

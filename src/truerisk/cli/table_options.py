@@ -2,103 +2,76 @@
 
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from truerisk.cli import INTERRUPTED, TERMINATED
-from truerisk.cli.options import (
-    decimal_option,
-    delimiter_option,
-    encoding_option,
-    group_option,
-    option_with_default,
-    unescaped,
-    with_options,
-)
+from truerisk.cli import options as opt
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
+    from truerisk.inputs.corpora.corpora import Corpus
     from truerisk.inputs.tables import Table
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-FEATURES = (
-    click.option(
-        "--target", metavar="COLUMN", help="Column of the labels; recognised by its usual names."
-    ),
-    click.option("--drop", metavar="COLUMN", multiple=True, help="Column that is no feature."),
-    click.option("--text", metavar="COLUMN", multiple=True, help="Column of texts."),
-    click.option("--categorical", metavar="COLUMN", multiple=True, help="Column of names."),
-    click.option(
-        "--missing-values",
-        "missing_values",
-        metavar="TEXT",
-        multiple=True,
-        help="Says missing: ?, NA.",
-    ),
+target = opt.column("--target", "Column of the labels; recognised by its usual names.")
+features = opt.bundle(
+    opt.column("--drop", "Column that is no feature.", multiple=True),
+    opt.column("--text", "Column of texts.", multiple=True),
+    opt.column("--categorical", "Column of names.", multiple=True),
+    opt.option("--missing-values", "Says missing: ?, NA.", multiple=True, metavar="TEXT"),
 )
-TABLE = (
-    *FEATURES[:1],
-    group_option,
-    *FEATURES[1:],
-    option_with_default(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        help="What to do with rows that have no label.",
-    ),
-    delimiter_option,
-    encoding_option,
-    decimal_option,
+table = opt.bundle(target, opt.group, features, opt.missing("that have no label"), opt.cells)
+labels = opt.column("--labels", "Documents: column of the labels.")
+categories = opt.option("--categories", "Documents: only these; all if absent.", metavar="A,B")
+multilabel_sep = opt.option(
+    "--multilabel-sep", "Separator of the labels in a cell.", metavar="TEXT"
 )
-RUNNING = (
-    option_with_default("--jobs", type=int, default=1, help="Processes; -1 for all cores."),
-    click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address."),
-    click.option(
+running = opt.bundle(
+    opt.jobs,
+    opt.option("--cluster", "Run on the Dask cluster at this address.", metavar="ADDRESS"),
+    opt.option(
         "--resume",
-        type=click.Path(path_type=Path),
+        "Keep refits here, and go on from those that are here; needs --seed.",
+        click.Path(path_type=Path),
         metavar="FOLDER",
-        help="Keep refits here, and go on from those that are here; needs --seed.",
     ),
 )
-
-
-def table_options(function: Function) -> Function:
-    """Add the options that say how a table is read."""
-    return with_options(TABLE, function)
-
-
-def running_options(function: Function) -> Function:
-    """Add the options that say where refits are run."""
-    return with_options(RUNNING, function)
 
 
 def table_from(data: Path, options: dict[str, Any]) -> "Table":
     """Read the table that the options describe."""
-    from truerisk.inputs import ReadingOptions
     from truerisk.inputs.tables import read_table
 
+    roles = ("target", "group", "drop", "text", "categorical", "missing_values")
     with Progress("Reading", quiet=options["quiet"]):
-        return read_table(
+        strictness = opt.strictness_from(options)
+        return read_table(data, **opt.only(options, *roles), options=strictness)
+
+
+def corpus_from(data: Path, options: dict[str, Any], split: str | None) -> "Corpus":
+    """Read the documents that the options describe."""
+    from truerisk.inputs.corpora.corpora import read_corpus
+
+    with Progress("Reading", quiet=options["quiet"]):
+        return read_corpus(
             data,
-            target=options["target"],
-            group=options["group"],
-            drop=options["drop"],
-            text=options["text"],
-            categorical=options["categorical"],
-            missing_values=options["missing_values"],
-            options=ReadingOptions(
-                delimiter=unescaped(options["delimiter"]),
-                encoding=options["encoding"],
-                decimal=options["decimal"],
-                missing=options["missing"],
-            ),
+            text=options["text"][-1] if options["text"] else None,
+            labels=options["labels"],
+            id=options.get("id_column"),
+            split=split,
+            options=opt.strictness_from(options),
         )
+
+
+def categories_from(options: dict[str, Any]) -> tuple[str, ...]:
+    """List the categories that were named."""
+    listed = (name.strip() for name in (options["categories"] or "").split(","))
+    return tuple(name for name in listed if name)
 
 
 def models_from(
@@ -129,7 +102,7 @@ def seed_from(options: dict[str, Any]) -> int:
 
 
 @contextmanager
-def kept_in(folder: Path | None) -> Iterator[None]:
+def stopping_cleanly(folder: Path | None) -> Iterator[None]:
     """End the workers when the work is stopped, and say how it is gone on with."""
     try:
         yield
@@ -143,6 +116,20 @@ def kept_in(folder: Path | None) -> Iterator[None]:
             raise
         click.echo(f"Interrupted; the same command goes on from {folder}.", err=True)
         sys.exit(code)
+
+
+@contextmanager
+def training(table: "Table", options: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
+    """Refit where the options say, with a progress bar; give the arguments of all who refit."""
+    bar = Progress("Training", quiet=options["quiet"])
+    with stopping_cleanly(options["resume"]), place_of(options["cluster"]), bar as progress:
+        yield {
+            **opt.only(options, "level", "pos_label", "resume"),
+            "groups": table.groups,
+            "n_jobs": options["jobs"],
+            "random_state": seed,
+            "progress": progress,
+        }
 
 
 def place_of(address: str | None) -> AbstractContextManager[Any]:

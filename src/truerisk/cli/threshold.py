@@ -7,29 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import (
-    FILE,
-    costs_option,
-    guarantee_option,
-    level_option,
-    option_with_default,
-    positive_option,
-    read_costs,
-    reading_from,
-    reading_options,
-)
-from truerisk.cli.output import (
-    check_outputs,
-    deliver,
-    exit_partial,
-    figure_options,
-    format_options,
-    show_rows,
-)
+from truerisk.cli import options as opt
+from truerisk.cli import output as out
 from truerisk.errors import InputError
 from truerisk.measures.costs import OUTCOMES
+from truerisk.measures.registry import title_of
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, number, percent, spoken, title_of, with_interval
+from truerisk.reporting.wording import count, percent, spoken, with_interval
+from truerisk.results import number
 
 if TYPE_CHECKING:
     from truerisk.evaluation.best_threshold import ChosenThreshold
@@ -46,22 +31,18 @@ NO_INTERVALS = (
 )
 
 
-@click.command(short_help="The best threshold for scores, and the cost of other ones.")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@click.option(
-    "--best",
-    type=click.Choice(CRITERIA),
-    help="What is optimized: f1 if absent, cost if costs are given.",
-)
-@click.option("--beta", type=float, help="Take F with this β for f1.")
-@costs_option
-@guarantee_option("recall=0.95", "recall, specificity, precision or negative_predictive_value")
-@level_option
-@positive_option
-@option_with_default("--sweep", type=click.IntRange(0), default=11, help="Rows shown.")
-@reading_options
-@format_options("json", "csv")
-@figure_options
+@click.command()
+@opt.FILES
+@opt.option("--best", "What is optimized: f1 if absent, cost if costs are given.", CRITERIA)
+@opt.option("--beta", "Take F with this β for f1.", float)
+@opt.costs
+@opt.guarantee("recall=0.95", "recall, specificity, precision or negative_predictive_value")
+@opt.level
+@opt.positive
+@opt.option("--sweep", "Rows shown.", click.IntRange(0), 11)
+@opt.reading
+@out.formats("json", "csv")
+@out.figures
 def threshold(files: tuple[Path, ...], **options: Any) -> None:
     """Find the best threshold: a score of at least that much is predicted positive.
 
@@ -80,9 +61,9 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
     from truerisk.measures.from_scores import breakeven
     from truerisk.tallies.ranking import rank
 
-    check_outputs(options, files)
-    roles, strictness = reading_from(options)
-    chosen = _criterion(**{name: options[name] for name in ("best", "beta", "costs")})
+    out.check_outputs(options, files)
+    roles, strictness = opt.reading_from(options)
+    chosen = _criterion(**opt.only(options, "best", "beta", "costs"))
     examples, columns_used = read_scores(files, roles, strictness)
     score, is_positive, pos_label = examples.against_the_rest(options["pos_label"])
     ranking = rank(score, is_positive, examples.weight)
@@ -102,7 +83,7 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
                 "note": note,
             }
             columns = list(rows[0]) if rows else []
-            show_rows(
+            out.show_rows(
                 "threshold", columns, [tuple(row.values()) for row in rows], options["form"], facts
             )
             return
@@ -112,18 +93,18 @@ def threshold(files: tuple[Path, ...], **options: Any) -> None:
             last = "f1" if chosen["costs"] is None else "cost"
             columns = ["threshold", "tp", "fp", "precision", "recall", last]
             words = [[_cell(row, name) for name in columns] for row in rows]
-            show_rows("As the threshold moves", columns, words)
+            out.show_rows("As the threshold moves", columns, words)
         click.echo(note)
 
     curves = _curves(ranking, chosen["costs"]) if options["figures"] is not None else {}
-    deliver(curves, options, print_result)
+    out.deliver(curves, options, print_result)
     if math.isnan(best.value):
         kind = "guaranteed" if best.guarantees else f"best: {chosen['by']} is undefined at all"
-        exit_partial(f"no threshold is {kind}")
+        out.exit_partial(f"no threshold is {kind}")
 
 
 def _criterion(best: str | None, beta: float | None, costs: str | None) -> dict[str, Any]:
-    parsed = read_costs(costs)
+    parsed = opt.read_costs(costs)
     best = best or ("f1" if costs is None else "cost")
     if costs is not None and best != "cost":
         raise InputError(f"`--costs` must go with --best cost; got --best {best}.")

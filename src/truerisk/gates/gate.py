@@ -13,16 +13,7 @@ from truerisk.checks import did_you_mean, shown
 from truerisk.comparison.predictions.compare_files import compare_files
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_files
-from truerisk.gates.claims import (
-    Check,
-    at_least,
-    at_most,
-    check_bound,
-    in_slice,
-    is_better,
-    is_not_worse,
-    no_slice_worse,
-)
+from truerisk.gates import claims
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.roles import Roles
 from truerisk.measures.registry import base_measure
@@ -55,7 +46,7 @@ class GateResult(Reportable):
     kind: ClassVar[str] = "gate"
 
     name: str
-    checks: tuple[Check, ...]
+    checks: tuple[claims.Check, ...]
     source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,11 +106,9 @@ class Gate:
                 "`not_worse_than` of the gate must come with region, the smallest difference that "
                 "matters; got none."
             )
-        name = str(settings.get("name", "gate"))
-        paths = tuple(folder / one for one in listed)
         return cls(
-            name=name,
-            files=paths,
+            name=str(settings.get("name", "gate")),
+            files=tuple(folder / one for one in listed),
             bounds=bounds,
             settings=settings,
             folder=folder,
@@ -129,15 +118,10 @@ class Gate:
 
     def run(self) -> GateResult:
         """Read the files and check every claim."""
-        roles = Roles(
-            **{key: _of_list(self.settings[key]) for key in ROLES if key in self.settings}
-        )
-        reading = ReadingOptions(
-            **{key: self.settings[key] for key in READING if key in self.settings}
-        )
-        common = {key: self.settings[key] for key in EVALUATION if key in self.settings}
-        common["pos_label"] = self.settings.get("positive")
-        checks: list[Check] = []
+        roles = Roles(**{key: _of_list(value) for key, value in self._given(ROLES).items()})
+        reading = ReadingOptions(**self._given(READING))
+        common = self._given(EVALUATION) | {"pos_label": self.settings.get("positive")}
+        checks: list[claims.Check] = []
         source: Mapping[str, Any] = {}
         if self.bounds or self.by:
             measures = tuple(dict.fromkeys((*self.slice_bounds, *self.bounds)))
@@ -152,17 +136,22 @@ class Gate:
             source = evaluation.source
             checks += _checked(evaluation, self.bounds)
             for name, one in evaluation.slices.items():
-                checks += [in_slice(check, name) for check in _checked(one, self.slice_bounds)]
+                checks += [
+                    claims.in_slice(check, name) for check in _checked(one, self.slice_bounds)
+                ]
             if self.by and not self.slice_bounds:
-                checks.append(no_slice_worse(evaluation))
+                checks.append(claims.no_slice_worse(evaluation))
         checks += [
             self._against(key, roles, reading, common) for key in BASELINES if key in self.settings
         ]
         return GateResult(name=self.name, checks=tuple(checks), source=source)
 
+    def _given(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: self.settings[name] for name in names if name in self.settings}
+
     def _against(
         self, key: str, roles: Roles, reading: ReadingOptions, common: Mapping[str, Any]
-    ) -> Check:
+    ) -> claims.Check:
         if len(self.files) != 1:
             raise InputError(
                 f"`files` of the gate must be one file for {key}; got {len(self.files)}."
@@ -178,14 +167,14 @@ class Gate:
             measures=None if measure is None else (measure,),
             **common,
         )
-        return is_better(result) if key == "better_than" else is_not_worse(result)
+        return claims.is_better(result) if key == "better_than" else claims.is_not_worse(result)
 
 
 def _checked(
     estimates: Mapping[str, Estimate], bounds: Mapping[str, tuple[str, float]]
-) -> list[Check]:
+) -> list[claims.Check]:
     return [
-        (at_least if sign == ">=" else at_most)(estimates[measure], bound)
+        (claims.at_least if sign == ">=" else claims.at_most)(estimates[measure], bound)
         for measure, (sign, bound) in bounds.items()
     ]
 
@@ -239,7 +228,7 @@ def _bound(key: str, value: object) -> tuple[str, float]:
     sign, bound = match[1], float(match[2])
     if not math.isfinite(bound):
         raise InputError(f"`{key}` of the gate must be a finite number; got {shown(value)}.")
-    check_bound(key, bound, key)
+    claims.check_bound(key, bound, key)
     return sign, bound
 
 

@@ -82,14 +82,12 @@ class LabelBook:
                 )
 
 
-def label_notes(
-    members: Iterable[tuple[str, ...]], separator: str | None, what: str = "labels"
-) -> Iterator[str]:
+def label_notes(members: Iterable[tuple[str, ...]], separator: str | None) -> Iterator[str]:
     """Say what looks like a slip in label sets, in memory as in a file."""
     book = LabelBook()
     for label in dict.fromkeys(chain.from_iterable(members)):
         book.add(label)
-    return book.notes(what, separator)
+    return book.notes("labels", separator)
 
 
 def _split(text: str, separator: str, spelling: Spelling) -> tuple[str, ...]:

@@ -18,10 +18,10 @@ from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.encoding import LabelEncoder, encode
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.json_lines import JsonLinesFile
-from truerisk.inputs.records.places import Fingerprint, ending, refusal
+from truerisk.inputs.records.places import ending, refusal
 from truerisk.inputs.records.rows import Selection
 from truerisk.inputs.records.svmlight import is_svmlight
-from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
+from truerisk.inputs.records.text_blocks import TextBytes
 from truerisk.inputs.roles import SettledTableRoles, TableRoles
 from truerisk.inputs.table_columns import (
     Cells,
@@ -32,7 +32,6 @@ from truerisk.inputs.table_columns import (
     note_of_words,
 )
 
-HEAD_BYTES = 2**16
 LISTED = 5
 VECTOR_TARGETS = ("label", "target")  # what may be said of a file whose columns have no names
 
@@ -165,9 +164,7 @@ def read_table(
         text=(text,) if isinstance(text, str) else tuple(text),
         categorical=tuple(categorical),
     )
-    if Fingerprint.of(path).size == 0:
-        raise refusal(path, "must hold examples; the file is empty.")
-    facts, fingerprint, misnamed = recognise(path, options)
+    facts, fingerprint, misnamed = recognise(path, options, holds="examples")
     with fingerprint.watched(path):
         if facts.format == "csv" and _is_svmlight(path, facts, options):
             return _table_of_vectors(path, roles, options)
@@ -181,11 +178,7 @@ def read_table(
 def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
     if ending(path) in SVMLIGHT_ENDINGS:
         return True
-    try:
-        head = next(TextBytes(path, facts.compression, options).pieces(HEAD_BYTES), b"")
-    except EndsEarlyError as error:
-        raise refusal(path, f"must be complete; {error}. Copy the file again.") from None
-    return is_svmlight(head.decode(errors="replace"))
+    return is_svmlight(TextBytes(path, facts.compression, options).head())
 
 
 class TableReading:

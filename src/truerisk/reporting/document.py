@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import measure_of, title_of, written
-from truerisk.results import Estimate
+from truerisk.reporting.wording import count, spoken, written
+from truerisk.results import Estimate, Interval
 
 Facts = Iterator[tuple[str, str]]
 
@@ -65,6 +66,16 @@ def number_columns(headings: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(heading, numeric=True) for heading in headings)
 
 
+# Headings, as `heads` reads them, and what each says of an item.
+Cells = dict[str | Column, Callable[[Any], str]]
+
+
+def table(title: str, columns: Cells, items: Iterable[Any]) -> Table:
+    """Make a table of one row per item."""
+    rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
+    return Table(title, heads(*columns), rows)
+
+
 def each_once(notes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Gather what each note is about: pairs of a title and a note → note, its titles."""
     gathered: dict[str, list[str]] = {}
@@ -92,10 +103,10 @@ class Tile:
     interval: str
     strip: Mapping[str, Any] | None = None
     marks: tuple[Mapping[str, Any], ...] = ()
-    beside: str = ""
+    note: str = ""
 
     @classmethod
-    def of(cls, title: str, estimate: Estimate, beside: str = "") -> "Tile":
+    def of(cls, title: str, estimate: Estimate, note: str = "") -> "Tile":
         """Write and draw an estimate, a share on the whole way from 0 to 1."""
         words = written(estimate)
         result, _ = measure_of(estimate.measure)
@@ -103,7 +114,7 @@ class Tile:
         axis = axis_of([estimate], *(SHARE_RANGE if is_share else ()))
         ends = () if axis is None else (axis.marks()[0], axis.marks()[-1])
         drawn = strip(estimate, axis)
-        return cls(visible(title), words.value, words.interval, drawn, ends, visible(beside))
+        return cls(visible(title), words.value, words.interval, drawn, ends, visible(note))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,13 +194,17 @@ def axis_of(estimates: Sequence[Estimate], *also: float) -> Axis | None:
 
     `also` are numbers that must be on it, such as the best possible value.
     """
-    numbers = []
-    for estimate in estimates:
-        if estimate.is_defined:
-            ends = estimate.interval
-            result = (estimate.value, *((ends.low, ends.high) if ends is not None else ()))
-            numbers += [value for value in result if math.isfinite(value)]
+    numbers = list(finite_numbers(estimates))
     return Axis.around(min([*numbers, *also]), max([*numbers, *also])) if numbers else None
+
+
+def finite_numbers(estimates: Iterable[Estimate | None]) -> Iterator[float]:
+    """Give the values and the ends of intervals that are finite."""
+    for estimate in estimates:
+        if estimate is not None and estimate.is_defined:
+            ends = estimate.interval
+            numbers = (estimate.value, *(() if ends is None else (ends.low, ends.high)))
+            yield from filter(math.isfinite, numbers)
 
 
 def strip(estimate: Estimate, axis: Axis | None) -> dict[str, Any] | None:
@@ -295,6 +310,18 @@ class Band:
     words: str = ""
 
 
+def ends_of(intervals: Iterable[Interval | None]) -> tuple[Array, Array]:
+    """Give the lower and the upper ends of intervals, NaN where there is none."""
+    ends = [(math.nan, math.nan) if one is None else (one.low, one.high) for one in intervals]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def bands(x: Array, low: Array, high: Array, ink: Ink) -> list[Band]:
+    """Give the band between the ends that are known; none where fewer than two are."""
+    known = np.isfinite(low) & np.isfinite(high)
+    return [Band(x[known], low[known], high[known], ink)] if known.sum() > 1 else []
+
+
 @dataclass(frozen=True)
 class Dots:
     """Points, with whiskers where `low` and `high` are given."""
@@ -367,7 +394,7 @@ class Forest:
     """Estimates as dots on their intervals, the first one on top.
 
     `span` are the ends of the axis, the values that were seen if None; `about_zero` marks 0 and
-    gives both sides as much room; `beside` are further dots, by row, which `beside_words` name.
+    gives both sides as much room; `extra_dots` are by row, and `extra_words` name them.
     """
 
     rows: Sequence[Entry]
@@ -375,8 +402,8 @@ class Forest:
     note: str = ""
     span: tuple[float, float] | None = None
     about_zero: bool = False
-    beside: Mapping[int, float] = field(default_factory=dict)
-    beside_words: str = ""
+    extra_dots: Mapping[int, float] = field(default_factory=dict)
+    extra_words: str = ""
 
 
 def forest_of(estimates: Sequence[Estimate]) -> Forest:
@@ -386,6 +413,46 @@ def forest_of(estimates: Sequence[Estimate]) -> Forest:
     several = len({estimate.measure for estimate in estimates}) > 1
     rows = [Entry(title_of(one.measure) if several else one.method, one) for one in estimates]
     return Forest(rows=rows, axis="" if several else title_of(estimates[0].measure))
+
+
+def estimate_forest(title: str, heading: str, entries: Sequence[Entry], lead: str = "") -> Section:
+    """Draw entries in the order given, the best possible value on the axis too."""
+    estimates = [entry.estimate for entry in entries if entry.estimate is not None]
+    axis = axis_of(estimates, *_perfect(estimates))
+    group = {
+        "title": visible(heading),
+        "marks": [] if axis is None else axis.marks(),
+        "rows": [forest_row(entry, axis) for entry in entries],
+    }
+    return Section("forest", visible(title), {"groups": [group]}, visible(lead, most=SENTENCE))
+
+
+def _perfect(estimates: Sequence[Estimate]) -> tuple[float, ...]:
+    result, _ = measure_of(estimates[0].measure) if estimates else (None, "")
+    if result is None or result.measure_range != (0.0, 1.0):
+        return ()
+    return (1.0,) if result.higher_is_better else (0.0,)
+
+
+def forest_row(entry: Entry, axis: Axis | None) -> dict[str, Any]:
+    """Give the words and the places of one entry; without an axis it is drawn on one of its own."""
+    one = entry.estimate
+    if one is None:
+        raise InputError("`entry` must have an estimate; got a heading.")
+    own = axis_of([one]) if axis is None else None
+    words = written(one)
+    return {
+        "title": visible(entry.title),
+        "summary": visible(entry.summary, most=SENTENCE),
+        "value": words.value,
+        "interval": words.interval,
+        "method": "" if one.interval is None else visible(spoken(one.interval.method)),
+        "n": count(one.n),
+        "defined": one.is_defined,
+        "reason": visible("; ".join(one.notes), most=SENTENCE),
+        "strip": strip(one, axis or own),
+        "marks": [] if own is None else own.marks(),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,15 +42,8 @@ MARKDOWN = {mark: f"\\{mark}" for mark in "\\`*_{}[]()#!|~$:^=.+"} | {
     '"': "&quot;",
     "@": "&#64;",
 }
-LATEX = {
+LATEX = {mark: f"\\{mark}" for mark in "{}$&#%_"} | {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",

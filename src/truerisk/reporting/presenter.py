@@ -14,7 +14,7 @@ from typing import Any
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.intervals.measured_coverage import NOT_MEASURED, CoverageFigure
-from truerisk.reporting.document import Block, Chapter, Facts, Pictures, Table
+from truerisk.reporting.document import Block, Chapter, Facts, Picture, Table
 from truerisk.results import Interval, Reportable
 
 MAX_STEPS = 4
@@ -50,9 +50,9 @@ class Presenter:
     blocks: Callable[..., Iterable[Block]] = _none
     tables: Callable[[Any], Iterable[Table]] = _none
     facts: Callable[[Any], Facts] = _none
-    next_steps: Callable[[Any], Iterator[str]] = _none
-    intervals: Callable[[Any], Iterator[Use]] = _none
-    pictures: Callable[[Any], Pictures] = _none
+    next_steps: Callable[[Any], Iterable[str]] = _none
+    intervals: Callable[[Any], Iterable[Use]] = _none
+    pictures: Callable[[Any], Iterable[tuple[str, Picture]]] = _none
 
 
 def presenter_of(result: Any) -> Presenter:
@@ -84,7 +84,6 @@ def _with_code_alone_in_backticks(step: str) -> str:
     return "".join(parts)
 
 
-def by_rules(result: Any, rules: Sequence[Rule], otherwise: Rule) -> Iterator[str]:
-    """Go through the rules in the order of their importance; `otherwise` if none holds."""
-    steps = [step for rule in rules for step in rule(result)]
-    yield from steps or otherwise(result)
+def by_rules(rules: Sequence[Rule], otherwise: Rule) -> Callable[[Any], Iterable[str]]:
+    """Go through rules in the order of their importance; `otherwise` if none holds."""
+    return lambda result: [one for rule in rules for one in rule(result)] or otherwise(result)

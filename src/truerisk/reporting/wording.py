@@ -4,31 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from truerisk.measures.registry import measure_of, title_of
 from truerisk.results import MIN_DECIMALS, UNDEFINED, Estimate, Interval, decimals_for, number
-
-__all__ = [
-    "NO_INTERVAL",
-    "UNDEFINED",
-    "Written",
-    "cost_words",
-    "count",
-    "counted",
-    "decimals_for",
-    "interval_heading",
-    "interval_subtitle",
-    "interval_words",
-    "measure_of",
-    "number",
-    "p_words",
-    "percent",
-    "plain_text",
-    "share",
-    "spoken",
-    "title_of",
-    "with_interval",
-    "written",
-]
 
 MIN_P = 1e-4  # a smaller p-value is written as being smaller
 NO_INTERVAL = "–"
@@ -134,8 +110,14 @@ def cost_words(cost: str, value: float) -> str:
     """Write seconds or bytes with three digits and a unit that fits."""
     if math.isnan(value):
         return NO_INTERVAL
+    factor, unit = cost_unit(cost, value)
+    scaled = value * factor
+    return f"{scaled:.3g} {unit}" if scaled < 1000 or unit != "s" else f"{scaled:,.0f} s"
+
+
+def cost_unit(cost: str, largest: float) -> tuple[float, str]:
+    """Give the unit in which a cost has one to three digits, and the factor that leads to it."""
     if cost == "memory":
-        power = min(int(math.log10(max(value, 1.0)) // 3), len(UNITS) - 1)
-        return f"{value / 1000**power:.3g} {UNITS[power]}"
-    unit, factor = next((unit, factor) for least, unit, factor in SECONDS if value >= least)
-    return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:,.0f} s"
+        power = min(int(math.log10(max(largest, 1.0)) // 3), len(UNITS) - 1)
+        return 1000.0**-power, UNITS[power]
+    return next((factor, unit) for least, unit, factor in SECONDS if largest >= least)

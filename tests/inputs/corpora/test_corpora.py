@@ -196,8 +196,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(write, monkeypatch):
     path = write(JSON, "c.jsonl")
     before = corpora.recognise
 
-    def then_grow(*arguments):
-        found = before(*arguments)
+    def then_grow(*arguments, **named):
+        found = before(*arguments, **named)
         path.write_text(JSON + "{broken", encoding="utf-8")
         return found
 

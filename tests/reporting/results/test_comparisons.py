@@ -63,7 +63,7 @@ def test_the_main_difference_stands_first_and_is_drawn_large(two):
     assert main["drawn"]["sides"] == {"left": "← b better", "right": "a better →"}
     tiles = comparisons_chapter(two).tiles
     assert [tile.title for tile in tiles] == ["Error rate: a", "Error rate: b", "Error rate: b − a"]
-    assert tiles[2].beside == "▲ better"
+    assert tiles[2].note == "▲ better"
 
 
 def test_measures_of_another_scale_have_an_axis_of_their_own(two):

@@ -61,7 +61,7 @@ def test_tiles_are_in_percent_and_tell_what_was_held_out(chapter):
     assert [tile.title for tile in chapter.tiles] == ["Wrong decisions", "F1, micro", "F1, macro"]
     for tile in chapter.tiles:
         assert re.fullmatch(r"[\d.]+ %", tile.value)
-        assert re.fullmatch(r"held out: [\d.]+ \[[\d.]+, [\d.]+\] %", tile.beside)
+        assert re.fullmatch(r"held out: [\d.]+ \[[\d.]+, [\d.]+\] %", tile.note)
     assert [mark["words"] for mark in chapter.tiles[1].marks] == ["0", "100"]
 
 

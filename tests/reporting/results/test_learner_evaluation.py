@@ -37,7 +37,7 @@ def test_it_says_how_it_was_judged(found):
 
 def test_the_error_rate_is_held_against_always_the_same_answer(found):
     chapter = learner_chapter(found)
-    assert chapter.tiles[0].beside == "always the commonest class: 0.333"
+    assert chapter.tiles[0].note == "always the commonest class: 0.333"
     forest = _titled(chapter, "The error rate, and what it is to be held against")
     titles = [row["title"] for row in forest.data["groups"][0]["rows"]]
     assert titles == ["Cross-validation", "Always the commonest class"]

@@ -43,7 +43,7 @@ def test_the_best_learner_is_told_first(curve):
     chapter = learning_curve_chapter(curve, wanted=0.1)
     assert chapter.verdict[0].startswith(f"{HOSTILE}: trained on all 160 examples")
     assert chapter.tiles[0].title == f"{HOSTILE}: Error rate from 80 examples"
-    assert chapter.tiles[0].beside.startswith("320 examples: ")
+    assert chapter.tiles[0].note.startswith("320 examples: ")
     turned = learning_curve_chapter(replace(curve, higher_is_better=True))
     assert turned.tiles[0].title.startswith("baseline")
 

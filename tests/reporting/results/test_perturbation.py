@@ -61,7 +61,7 @@ def test_rivals_stand_beside_with_their_notes(found):
 def test_the_training_error_is_told_beside(found):
     tile = perturbed_chapter(found).tiles[1]
     assert tile.value == f"{found.training_error:.3f}"
-    assert tile.beside == "on the examples it was trained on"
+    assert tile.note == "on the examples it was trained on"
 
 
 def test_every_interval_on_the_page_is_told_what_was_measured_of_it(found):

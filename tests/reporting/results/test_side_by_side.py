@@ -4,13 +4,13 @@ import pytest
 
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.reporting.page import report_of
-from truerisk.reporting.results.side_by_side import TITLES, side_by_side_chapter
+from truerisk.reporting.results.side_by_side import METHODS, side_by_side_chapter
 
 
 @pytest.fixture
 def found(make_estimate):
     estimates = []
-    for at, method in enumerate(TITLES):
+    for at, method in enumerate(METHODS):
         one = make_estimate("error_rate", at / 20, 0.0, at / 20 + 0.1, notes=("of all",))
         estimates.append(replace(one, method=method))
     estimates[0] = replace(estimates[0], interval=None, notes=("measured on the training",))
@@ -23,7 +23,7 @@ def found(make_estimate):
 
 def test_every_method_has_a_row_in_its_own_words(found):
     rows = side_by_side_chapter(found).sections[0].data["groups"][0]["rows"]
-    assert [row["title"] for row in rows] == list(TITLES.values())
+    assert [row["title"] for row in rows] == [title for title, _ in METHODS.values()]
     assert rows[0]["summary"] == "leans to the good side, far"
 
 

@@ -130,7 +130,7 @@ def test_an_undefined_difference_is_written_and_not_drawn():
 
 def test_the_tile_has_zero_in_the_middle():
     tile = difference_tile(difference())
-    assert tile.beside == "▲ better"
+    assert tile.note == "▲ better"
     assert [mark["words"] for mark in tile.marks] == ["-0.15", "0.15"]
     assert tile.strip["value"] == pytest.approx(
         MARGIN + (STRIP - 2 * MARGIN) * 0.09 / 0.3, abs=0.01

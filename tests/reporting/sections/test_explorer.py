@@ -17,7 +17,7 @@ from truerisk.measures.registry import LIVE
 from truerisk.measures.thresholds import Sweep, mean_cost, optimal_threshold, sweep
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
-from truerisk.reporting.sections.explorer import MAX_THRESHOLDS, explorer_section, kept_rows
+from truerisk.reporting.sections.explorer import MAX_THRESHOLDS, explorer_rows, explorer_section
 from truerisk.tallies.cells import BinaryCounts, Proportion
 from truerisk.tallies.ranking import rank
 
@@ -195,7 +195,7 @@ def test_of_many_scores_a_thousand_are_kept_and_the_cheapest_is_always_among_the
     seed, costs, rows
 ):
     table = sweep(long_ranking(seed))
-    kept = kept_rows(table, rows)
+    kept = explorer_rows(table, rows)
     assert len(kept) <= MAX_THRESHOLDS
     assert {0, len(table) - 1, *rows} <= set(kept.tolist())
     assert (np.diff(kept) > 0).all()
@@ -205,7 +205,7 @@ def test_of_many_scores_a_thousand_are_kept_and_the_cheapest_is_always_among_the
 
 def test_what_lies_between_two_kept_thresholds_is_little():
     table = sweep(long_ranking())
-    kept = kept_rows(table, [])
+    kept = explorer_rows(table, [])
     assert len(kept) > 0.9 * MAX_THRESHOLDS
     for found in (table.tp, table.fp):
         assert np.diff(found[kept]).max() <= max(1, 0.004 * found[-1])
@@ -222,7 +222,7 @@ def test_a_hull_of_too_many_corners_is_thinned():
         tp[-1] - np.concatenate([[0], tp]),
         fp[-1] - np.concatenate([[0], fp]),
     )
-    kept = kept_rows(table, [77])
+    kept = explorer_rows(table, [77])
     assert len(kept) <= MAX_THRESHOLDS
     assert {0, 77, 1500} <= set(kept.tolist())
 

@@ -7,12 +7,7 @@ import pytest
 import truerisk as tr
 from truerisk.reporting.document import Chapter
 from truerisk.reporting.render.html import rendered
-from truerisk.reporting.sections.provenance import (
-    NOT_HASHED,
-    file_table,
-    provenance_sections,
-    versions,
-)
+from truerisk.reporting.sections.provenance import NOT_HASHED, provenance_sections, versions
 
 ROWS = "y_true,y_pred,score\n" + "1,1,0.9\n0,0,0.2\n1,0,0.4\n0,1,0.6\n" * 20
 
@@ -29,12 +24,22 @@ def facts(result, source=None):
     return {row["name"]: row["words"] for row in last.data["rows"]}
 
 
+def file_rows(source):
+    _, files, _ = provenance_sections(tr.evaluate_counts([[5, 5], [4, 85]]), source)
+    return files.data["rows"]
+
+
 def test_a_file_is_told_by_its_hash(predictions):
-    files = file_table(tr.evaluate_files([predictions]).source)
-    [row] = files.rows
-    assert row[0] == str(predictions)
-    assert row[1:5] == ("csv", str(len(ROWS)), "80", "0")
-    assert row[5] == hashlib.sha256(ROWS.encode()).hexdigest()
+    [row] = file_rows(tr.evaluate_files([predictions]).source)
+    assert row["name"] == str(predictions)
+    assert row["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
+    assert row["notes"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
+
+
+def test_dropped_rows_and_compression_are_told():
+    gone = {"path": "a", "format": "csv", "compression": "gzip", "rows": 9, "dropped": 2}
+    [row] = file_rows({"files": [gone]})
+    assert row["words"] == "csv gzip, 9 rows, 2 of them dropped"
 
 
 def test_columns_say_whether_they_were_guessed(predictions):
@@ -67,8 +72,8 @@ def test_what_is_not_loaded_has_no_version(monkeypatch):
 
 
 def test_a_file_that_was_not_hashed_says_how():
-    [row] = file_table({"files": [{"path": "a.parquet", "sha256": None}]}).rows
-    assert row == ("a.parquet", "–", "–", "–", "0", NOT_HASHED)
+    [row] = file_rows({"files": [{"path": "a.parquet", "sha256": None}]})
+    assert row == {"name": "a.parquet", "words": "", "notes": [NOT_HASHED]}
 
 
 def test_results_that_do_not_know_their_source_can_be_told():
@@ -86,13 +91,13 @@ def test_results_that_do_not_know_their_source_can_be_told():
 def test_files_and_promises_stand_in_words(predictions):
     promises, files, _ = provenance_sections(tr.evaluate_files([predictions]))
     assert promises.data["rows"][0]["words"].startswith("promises 95 %; covered 97.3 % on average,")
-    assert promises.data["rows"][0]["beside"][0].startswith("Accuracy; Error rate; ")
+    assert promises.data["rows"][0]["notes"][0].startswith("Accuracy; Error rate; ")
     [file] = files.data["rows"]
     assert file["words"] == f"csv, {len(ROWS)} bytes, 80 rows"
-    assert file["beside"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
+    assert file["notes"] == [f"SHA-256 {hashlib.sha256(ROWS.encode()).hexdigest()}"]
     unmeasured = tr.evaluate([0, 1] * 20, [0, 1] * 20, sample_weight=1 + np.arange(40) % 2)
     rows = next(provenance_sections(unmeasured)).data["rows"]
-    accuracy = next(row["words"] for row in rows if "Accuracy" in row["beside"][0])
+    accuracy = next(row["words"] for row in rows if "Accuracy" in row["notes"][0])
     assert accuracy == "promises 95 %; not measured with weights"
 
 

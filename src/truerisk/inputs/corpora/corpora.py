@@ -15,18 +15,16 @@ from truerisk.inputs.corpora.documents import Documents, read_folders, read_reco
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
-from truerisk.inputs.records.places import Fingerprint, ending, refusal, shown_path
-from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
+from truerisk.inputs.records.places import ending, refusal, shown_path
+from truerisk.inputs.records.text_blocks import TextBytes
 from truerisk.inputs.roles import CorpusColumns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 CorpusFormat = Literal["json lines", "csv", "parquet", "folders", "reuters sgml", "svmlight"]
-HEAD_BYTES = 2**16
 SGML_ENDINGS = (".sgm", ".sgml")
 SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
-EMPTY = "must hold documents; the file is empty."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +142,7 @@ def read_corpus(
 
 
 def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
-    sgml = [path for path in visible(folder) if _is_sgml(path)]
+    sgml = [path for path in visible(folder) if ending(path) in SGML_ENDINGS]
     if sgml:
         from truerisk.inputs.corpora.reuters_sgml import read_reuters
 
@@ -153,9 +151,7 @@ def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
 
 
 def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> Corpus:
-    if Fingerprint.of(path).size == 0:
-        raise refusal(path, EMPTY)
-    facts, fingerprint, misnamed = recognise(path, options)
+    facts, fingerprint, misnamed = recognise(path, options, holds="documents")
     kind = _kind(path, facts, options)
     with fingerprint.watched(path):
         corpus = _read(path, facts, kind, columns, options)
@@ -166,24 +162,15 @@ def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> C
     return dataclasses.replace(corpus, notes=(note, *corpus.notes))
 
 
-def _head(source: TextBytes) -> str:
-    try:
-        head = next(source.pieces(HEAD_BYTES), b"")
-    except EndsEarlyError as error:
-        raise refusal(source.path, f"must be complete; {error}. Copy the file again.") from None
-    text = head.decode(errors="replace")
-    if not text.strip():
-        raise refusal(source.path, EMPTY)
-    return text
-
-
 def _kind(path: Path, facts: FileFacts, options: ReadingOptions) -> CorpusFormat:
     from truerisk.inputs.corpora.reuters_sgml import is_reuters
     from truerisk.inputs.records.svmlight import is_svmlight
 
     if facts.format != "csv":
         return facts.format  # type: ignore[return-value]
-    head = _head(TextBytes(path, facts.compression, options))
+    head = TextBytes(path, facts.compression, options).head()
+    if not head.strip():
+        raise refusal(path, "must hold documents; the file is empty.")
     if is_reuters(head):
         return "reuters sgml"
     return "svmlight" if ending(path) in SVMLIGHT_ENDINGS or is_svmlight(head) else "csv"
@@ -268,7 +255,3 @@ def _check_some(path: Path, labels: Sequence[tuple[str, ...]]) -> None:
         raise refusal(path, "must hold documents; got 0 of them.")
     if not any(labels):
         raise refusal(path, f"must hold labels; none of the {len(labels)} documents has one.")
-
-
-def _is_sgml(path: Path) -> bool:
-    return ending(path) in SGML_ENDINGS

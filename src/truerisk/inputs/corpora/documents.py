@@ -9,15 +9,9 @@ from typing import Any
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.places import (
-    GZIP_MAGIC,
-    Fingerprint,
-    read_failure,
-    refusal,
-    shown_path,
-)
+from truerisk.inputs.records.places import GZIP_MAGIC, Fingerprint, reading, refusal, shown_path
 from truerisk.inputs.records.rows import Reader, records
-from truerisk.inputs.records.text_blocks import EndsEarlyError, TextBytes
+from truerisk.inputs.records.text_blocks import TextBytes
 from truerisk.inputs.roles import CorpusColumns
 
 Refuse = Callable[[str], InputError]
@@ -208,12 +202,8 @@ def read_folders(folder: Path, options: ReadingOptions) -> Documents:
 
 def visible(folder: Path) -> list[Path]:
     """List what is in a folder and not hidden, sorted."""
-    try:
+    with reading(folder):
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except PermissionError:
-        raise refusal(folder, "must be readable; permission was denied.") from None
-    except OSError as error:
-        raise read_failure(folder, error) from error
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -245,17 +235,10 @@ def _text(path: Path, options: ReadingOptions) -> tuple[str, TextBytes]:
 def whole_text(path: Path, options: ReadingOptions) -> tuple[bytes, TextBytes]:
     """Read a file into memory, expanded; its source then knows the SHA-256."""
     fingerprint = Fingerprint.of(path)
-    try:
-        with path.open("rb") as file:
-            head = file.read(len(GZIP_MAGIC))
-    except PermissionError:
-        raise refusal(path, "must be readable; permission was denied.") from None
-    except OSError as error:
-        raise read_failure(path, error) from error
+    with reading(path), path.open("rb") as file:
+        head = file.read(len(GZIP_MAGIC))
     source = TextBytes(path, "gzip" if head == GZIP_MAGIC else None, options)
-    try:
+    with source.complete():
         data = b"".join(source.pieces(options.block_bytes))
-    except EndsEarlyError as error:
-        raise refusal(path, f"must be complete; {error}. Copy the file again.") from None
     fingerprint.check_unchanged(path)
     return data, source

@@ -7,10 +7,8 @@ seen by 64-bit hashes, 8 bytes per row, and confirmed by the ids themselves.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.aliases import Codes, Flags
 from truerisk.checks import shown
@@ -86,7 +84,10 @@ class BatchMaker:
             group=labels(roles.group, self.groups),
             weight=weight,
             ids=ids,
-            by={name: _taken(as_values(rows.columns[name]), keep) for name in roles.by},
+            by={
+                name: as_values(rows.columns[name])[... if keep is None else keep]
+                for name in roles.by
+            },
         )
         return batch, 0 if keep is None else rows.count - int(keep.sum())
 
@@ -134,13 +135,12 @@ class BatchMaker:
             return None
         if self.options.missing == "refuse":
             name = min(missing, key=lambda column: int(np.argmax(missing[column])))
+            line = rows.places.text(int(np.argmax(missing[name])))
+            inside = "" if line is None else f" in the line {shown(line)}"
             raise self._refused(
                 rows,
                 missing[name],
-                lambda row: (
-                    f"{shown(name)} must have a value in every row; got none"
-                    f"{_reading(rows.places.text(row))}"
-                ),
+                f"{shown(name)} must have a value in every row; got none{inside}",
                 "Use --missing drop to leave such rows out.",
             )
         for name, mask in missing.items():
@@ -156,7 +156,7 @@ class BatchMaker:
             raise self._refused(
                 rows,
                 _spread(wrong, keep),
-                lambda _, name=name: f"{shown(name)} must be finite; got an infinite score",  # type: ignore[misc]
+                f"{shown(name)} must be finite; got an infinite score",
                 "Use --allow-inf where only the order of the scores counts.",
             )
 
@@ -171,17 +171,14 @@ class BatchMaker:
             raise self._refused(
                 rows,
                 _spread(wrong, keep),
-                lambda _: f"{shown(name)} must be a weight, finite and not negative; got {got}",
+                f"{shown(name)} must be a weight, finite and not negative; got {got}",
                 "Choose the weights with --weight.",
             )
 
     @staticmethod
-    def _refused(
-        rows: Rows, wrong: Flags, sentence: Callable[[int], str], remedy: str
-    ) -> Exception:
-        row = int(np.argmax(wrong))
+    def _refused(rows: Rows, wrong: Flags, sentence: str, remedy: str) -> Exception:
         many = such_rows(int(wrong.sum()), rows.last_row)
-        return rows.places.refusal(row, f"{sentence(row)}{many}. {remedy}")
+        return rows.places.refusal(int(np.argmax(wrong)), f"{sentence}{many}. {remedy}")
 
     def _score(self, numbers: dict[str, Floats]) -> Floats | None:
         columns = [numbers[name] for name in self.roles.score_columns]
@@ -189,10 +186,6 @@ class BatchMaker:
             table: Floats = np.stack(columns, axis=1).astype(np.result_type(*columns), copy=False)
             return table
         return columns[0] if columns else None
-
-
-def _taken(values: NDArray[Any], keep: Flags | None) -> NDArray[Any]:
-    return values if keep is None else values[keep]
 
 
 def _by_row(mask: Flags) -> Flags:
@@ -207,10 +200,6 @@ def _spread(wrong: Flags, keep: Flags | None) -> Flags:
     full = np.zeros(len(keep), bool)
     full[keep] = wrong
     return full
-
-
-def _reading(line: str | None) -> str:
-    return "" if line is None else f" in the line {shown(line)}"
 
 
 class UniqueIds:

@@ -14,14 +14,12 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.columns import Column, Strings
-from truerisk.inputs.records.places import Places, refusal, such_rows
+from truerisk.inputs.records.places import refusal, such_rows
 from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
 from truerisk.inputs.records.text_blocks import (
     Block,
-    TextBytes,
-    blocks,
+    TextFile,
     cells_of_records,
-    check_block,
     check_line_ends,
     check_no_blank,
     check_quotes,
@@ -30,14 +28,13 @@ from truerisk.kernels import text
 
 DELIMITERS = ",;\t|"
 SNIFFED_LINES = 100
-HEAD_BYTES = 2**16
 MISSING_NUMBERS = [
     "", "NA", "N/A", "#N/A", "na", "n/a", "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL",
     "None", "none", "?",
 ]  # fmt: skip
 
 
-class CsvFile:
+class CsvFile(TextFile):
     """One CSV file whose header has been read.
 
     Labels and ids are text, whatever they look like; only the columns named as numbers are parsed
@@ -45,16 +42,11 @@ class CsvFile:
     """
 
     empty_is_missing = True
+    has_cells = True
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
-        self.path = path
-        self.compression = compression
-        self.options = options
-        self.sha256: str | None = None
-        first = next(self._blocks(TextBytes(path, compression, options), HEAD_BYTES), None)
-        if first is None:
-            raise refusal(path, "must hold predictions; the file is empty.")
-        check_block(first, max_line=options.max_line_bytes)
+        super().__init__(path, compression, options)
+        first = self.first_block()
         check_line_ends(first)
         if not first.text_of(0).strip():
             raise refusal(path, "must start with a header; the first line is blank.", "line 1")
@@ -64,24 +56,18 @@ class CsvFile:
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected columns from start to end."""
-        source = TextBytes(self.path, self.compression, self.options)
-        data = self._after_header(self._blocks(source, self.options.block_bytes))
-        yield from in_order(lambda block: self._parsed(block, selection), ahead(data))
-        self.sha256 = source.sha256
+        data = ahead(self._after_header())
+        return in_order(lambda block: self._parsed(block, selection), data)
 
-    def _blocks(self, source: TextBytes, size: int) -> Iterator[Block]:
-        limit = self.options.max_line_bytes
-        return blocks(source, size, quotes=True, has_header=True, max_line=limit)
-
-    @staticmethod
-    def _after_header(data: Iterator[Block]) -> Iterator[Block]:
+    def _after_header(self) -> Iterator[Block]:
+        data = self.blocks()
         first = next(data).without_header()
         if first.rows:
             yield first
         yield from data
 
     def _parsed(self, block: Block, selection: Selection) -> Rows:
-        check_block(block, max_line=self.options.max_line_bytes)
+        self.check(block)
         check_line_ends(block)
         check_quotes(block, self.delimiter)
         cells = self._cells(block, selection)
@@ -94,8 +80,7 @@ class CsvFile:
                 columns[name] = Column(codes, "string", words=words)
             else:
                 columns[name] = Column(strings, "string")
-        places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
-        return Rows(columns, block.rows, block.first_row, places)
+        return Rows(columns, block.rows, block.first_row, self.places(block))
 
     def _cells(self, block: Block, selection: Selection) -> dict[str, Strings]:
         # Columns go by their position: names may be doubled among those that are not used.
@@ -152,11 +137,8 @@ class CsvFile:
         if re.fullmatch(rf"\s*[+-]?\d*\{other}\d+([eE][+-]?\d+)?\s*", cell):
             remedy = f" Use --decimal {other} if that is the decimal mark."
         many = such_rows(len(wrong), block.first_row + block.rows - 1)
-        return refusal(
-            self.path,
-            f"{shown(name)} must be a number; got {shown(cell)}{many}.{remedy}",
-            f"line {block.line_of(wrong[0])}",
-        )
+        sentence = f"{shown(name)} must be a number; got {shown(cell)}{many}.{remedy}"
+        return self.refusal(block, wrong[0], sentence)
 
     def _ragged(self, block: Block) -> InputError:
         expected = len(self.columns)
@@ -169,11 +151,11 @@ class CsvFile:
             remedy = " Put cells that hold the delimiter in quotes."
             if self.delimiter == "," and re.search(r"\d,\d", record):
                 remedy = " Numbers with decimal commas need another delimiter, or quotes."
-        return refusal(
-            self.path,
+        return self.refusal(
+            block,
+            first,
             f"must have {expected} cells, as the header has; got {cells[first]}: {shown(record)}"
             f"{such_rows(len(wrong), block.first_row + block.rows - 1)}.{remedy}",
-            f"line {block.line_of(first)}",
         )
 
 

@@ -14,7 +14,7 @@ from truerisk.inputs.records.places import (
     Fingerprint,
     ending,
     origin,
-    read_failure,
+    reading,
     refusal,
     shown_path,
 )
@@ -88,18 +88,15 @@ class FileFacts:
     sha256: str | None = None
 
 
-def recognise(path: Path, options: ReadingOptions) -> tuple[FileFacts, Fingerprint, str | None]:
+def recognise(
+    path: Path, options: ReadingOptions, *, holds: str = "predictions"
+) -> tuple[FileFacts, Fingerprint, str | None]:
     """Recognise a file by its content; the third value is a note when its name lies."""
     fingerprint = Fingerprint.of(path)
     if fingerprint.size == 0:
-        raise refusal(path, "must hold predictions; the file is empty.")
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except PermissionError:
-        raise refusal(path, "must be readable; permission was denied.") from None
-    except OSError as error:
-        raise read_failure(path, error) from error
+        raise refusal(path, f"must hold {holds}; the file is empty.")
+    with reading(path), path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
     compression: Literal["gzip"] | None = None
     if head.startswith(GZIP_MAGIC):
         compression = "gzip"

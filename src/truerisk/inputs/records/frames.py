@@ -45,7 +45,7 @@ class Frame:
         """Read the selected columns from start to end."""
         for first in range(0, self.count, self.options.batch_rows):
             part = self.frame[first : first + self.options.batch_rows]
-            places = _places(first + 1)
+            places = Places(FRAME, lambda row, first=first: f"row {first + 1 + row}")  # type: ignore[misc]
             columns = {
                 name: self._column(part, name, selection, places)
                 for name in dict.fromkeys(selection.columns)
@@ -135,7 +135,3 @@ def _of_objects(cells: list[Any], kind: str) -> Column:
     values = np.empty(len(cells), object)
     values[:] = cells
     return Column(values, kind, null=np.array([cell is None for cell in cells], np.bool_))
-
-
-def _places(first_row: int) -> Places:
-    return Places(FRAME, lambda row: f"row {first_row + row}")

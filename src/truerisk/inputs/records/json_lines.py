@@ -15,12 +15,10 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.columns import Column, Strings, text_column
-from truerisk.inputs.records.places import Places, refusal
 from truerisk.inputs.records.rows import LogFacts, Rows, Selection, ahead, in_order
-from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
+from truerisk.inputs.records.text_blocks import Block, TextFile
 from truerisk.kernels import text as kernel
 
-HEAD_BYTES = 2**16
 MAX_NESTED = 1000  # dotted names that messages choose from
 MAX_KEYS = 64  # an object with more goes through Python's own decoder
 # Kinds of values, as the kernel numbers them; ODD ones are Python's.
@@ -57,20 +55,14 @@ class Values:
         return DECODER.decode(f'"{text}"' if kind == ESCAPED else text)
 
 
-class JsonLinesFile:
+class JsonLinesFile(TextFile):
     """One JSON lines file whose first object has been read; its keys are the columns."""
 
     empty_is_missing = False
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
-        self.path = path
-        self.compression = compression
-        self.options = options
-        self.sha256: str | None = None
-        first = next(self._blocks(TextBytes(path, compression, options), HEAD_BYTES), None)
-        if first is None:
-            raise refusal(path, "must hold predictions; the file is empty.")
-        check_block(first, max_line=options.max_line_bytes)
+        super().__init__(path, compression, options)
+        first = self.first_block()
         record = self._object(first, 0, first.data.split(b"\n", 1)[0])
         self.columns = tuple(record)
         self.nested = tuple(islice(nested_names(record), MAX_NESTED))
@@ -78,42 +70,32 @@ class JsonLinesFile:
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected keys from start to end."""
-        source = TextBytes(self.path, self.compression, self.options)
-        data = ahead(self._blocks(source, self.options.block_bytes))
-        yield from in_order(lambda block: self._parsed(block, selection), data)
-        self.sha256 = source.sha256
+        return in_order(lambda block: self._parsed(block, selection), ahead(self.blocks()))
 
     def records(
         self, names: tuple[str, ...]
     ) -> Iterator[tuple[dict[str, Any], Callable[[str], InputError]]]:
         """Give the values of each object as they are, and how to refuse it."""
-        source = TextBytes(self.path, self.compression, self.options)
-        for block in ahead(self._blocks(source, self.options.block_bytes)):
+        for block in ahead(self.blocks()):
             for row, record in self._objects(block):
-                refuse = partial(self._refusal, block, row)
+                refuse = partial(self.refusal, block, row)
                 yield {name: reach(record, name) for name in names}, refuse
-        self.sha256 = source.sha256
 
     def all_keys(self) -> tuple[str, ...]:
         """Read the whole file for the keys of all its objects, in the order of appearance."""
         keys = dict.fromkeys(self.columns)
-        source = TextBytes(self.path, self.compression, self.options)
-        for block in self._blocks(source, self.options.block_bytes):
+        for block in self.blocks():
             for _, record in self._objects(block):
                 keys |= dict.fromkeys(record)
         return tuple(keys)
 
     def _objects(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
-        check_block(block, max_line=self.options.max_line_bytes)
+        self.check(block)
         for row, line in enumerate(block.data.split(b"\n")[:-1]):
             yield row, self._object(block, row, line)
 
-    def _blocks(self, source: TextBytes, size: int) -> Iterator[Block]:
-        limit = self.options.max_line_bytes
-        return blocks(source, size, quotes=False, has_header=False, max_line=limit)
-
     def _parsed(self, block: Block, selection: Selection) -> Rows:
-        check_block(block, max_line=self.options.max_line_bytes)
+        self.check(block)
         names = list(dict.fromkeys(selection.columns))
         values = self._values(block, names)
         columns: dict[str, Column] = {}
@@ -123,8 +105,7 @@ class JsonLinesFile:
             else:
                 text = self._label if name in selection.labels else self._text
                 columns[name] = self._texts(block, name, cells, text)
-        places = Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
-        return Rows(columns, block.rows, block.first_row, places)
+        return Rows(columns, block.rows, block.first_row, self.places(block))
 
     def _values(self, block: Block, names: list[str]) -> list["Values"]:
         """Find the values of the keys; rows that are not plain go through Python's decoder."""
@@ -158,15 +139,15 @@ class JsonLinesFile:
             if end != len(text):
                 _refuse_rest(text[end:])
         except RecursionError:
-            raise self._refusal(block, row, "must not be nested so deeply.") from None
+            raise self.refusal(block, row, "must not be nested so deeply.") from None
         except ValueError as error:
-            raise self._refusal(
+            raise self.refusal(
                 block,
                 row,
                 f"must be one JSON object; got {shown(line.decode(errors='replace'))} ({error}).",
             ) from None
         if not isinstance(value, dict):
-            raise self._refusal(block, row, f"must be one JSON object; got {shown(text)}.")
+            raise self.refusal(block, row, f"must be one JSON object; got {shown(text)}.")
         return value
 
     def _texts(
@@ -191,7 +172,7 @@ class JsonLinesFile:
         return Column(strings, "string", null=null if null.any() else None)
 
     def _half(self, block: Block, row: int, name: str, text: str) -> InputError:
-        return self._refusal(
+        return self.refusal(
             block, row, f"{shown(name)} must be text; got {shown(text)}, half of a character."
         )
 
@@ -200,7 +181,7 @@ class JsonLinesFile:
             return value
         if isinstance(value, bool):
             return str(value)
-        raise self._refusal(
+        raise self.refusal(
             block, row, f"{shown(name)} must be a string or a number; got {shown(value)}."
         )
 
@@ -209,7 +190,7 @@ class JsonLinesFile:
             return self._text(block, row, name, value)
         separator = self.options.multilabel_separator
         if separator is None:
-            raise self._refusal(
+            raise self.refusal(
                 block,
                 row,
                 f"{shown(name)} must be one label; got the list {shown(value)}. "
@@ -217,7 +198,7 @@ class JsonLinesFile:
             )
         labels = [self._text(block, row, name, label) for label in value]
         if any(not label or separator in label for label in labels):
-            raise self._refusal(
+            raise self.refusal(
                 block,
                 row,
                 f"{shown(name)} must hold labels that are not empty and do not contain "
@@ -259,7 +240,7 @@ class JsonLinesFile:
             if value is None:
                 continue
             if not isinstance(value, list) or len(value) != width or width == 0:
-                raise self._refusal(
+                raise self.refusal(
                     block,
                     row,
                     f"{shown(name)} must be a list of {width} numbers, as in the rows before; "
@@ -272,15 +253,12 @@ class JsonLinesFile:
         if value is None:
             return float("nan")
         if not isinstance(value, Literal):
-            raise self._refusal(
+            raise self.refusal(
                 block,
                 row,
                 f"{shown(name)} must be a number; got {shown(value)}. Write it without quotes.",
             )
         return float(value)
-
-    def _refusal(self, block: Block, row: int, sentence: str) -> InputError:
-        return refusal(self.path, sentence, f"line {block.line_of(row)}")
 
 
 def reach(record: dict[str, Any], name: str) -> Any:

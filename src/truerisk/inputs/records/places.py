@@ -65,6 +65,17 @@ class Places:
         return refusal(self.path, sentence, self.where(row))
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say which file or folder cannot be read, and why."""
+    try:
+        yield
+    except PermissionError:
+        raise refusal(path, "must be readable; permission was denied.") from None
+    except OSError as error:
+        raise read_failure(path, error) from error
+
+
 def such_rows(count: int, last_row: int) -> str:
     """Say how many rows share a fault, among those seen so far."""
     return f" ({count} such rows up to row {last_row})" if count > 1 else ""
@@ -110,12 +121,7 @@ class Fingerprint:
             now = path.stat()
         except OSError:
             raise ResourceError(f"{shown_path(path)}: vanished while it was read.") from None
-        if (now.st_size, now.st_mtime_ns, now.st_ino, now.st_dev) != (
-            self.size,
-            self.modified,
-            self.inode,
-            self.device,
-        ):
+        if Fingerprint(now.st_size, now.st_mtime_ns, now.st_ino, now.st_dev) != self:
             raise ResourceError(
                 f"{shown_path(path)}: changed while it was read ({self.size} bytes before, "
                 f"{now.st_size} now). Nothing of it was used; read it again when it is complete."

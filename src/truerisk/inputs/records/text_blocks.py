@@ -8,6 +8,7 @@ import codecs
 import hashlib
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from truerisk.aliases import Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.places import GZIP_MAGIC, read_failure, refusal
+from truerisk.inputs.records.places import GZIP_MAGIC, Places, read_failure, refusal
 from truerisk.kernels import text as kernel
 
 BOM = codecs.BOM_UTF8
 GZIP_READ = MIB // 4
 RATIO_FLOOR = MIB  # below this even an honest file of equal rows may expand a thousandfold
+HEAD_BYTES = 2**16
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 LINE_ENDS = b"\r\n"
 COMMON_CELL_ENDS = b",;\t|\r\n"
@@ -57,6 +59,19 @@ class TextBytes:
         if start:
             yield start.removeprefix(BOM)
         yield from text
+
+    @contextmanager
+    def complete(self) -> Iterator[None]:
+        """Refuse a compressed file that stops in the middle while it is read."""
+        try:
+            yield
+        except EndsEarlyError as error:
+            raise refusal(self.path, f"must be complete; {error}. Copy the file again.") from None
+
+    def head(self) -> str:
+        """Read the first 64 KiB."""
+        with self.complete():
+            return next(self.pieces(HEAD_BYTES), b"").decode(errors="replace")
 
     def _raw(self, size: int) -> Iterator[bytes]:
         digest = hashlib.sha256()
@@ -253,6 +268,48 @@ def blocks(
         if quotes and rest.count(b'"') % 2:
             raise unclosed(Block(source.path, rest, line, row, 0, offset, quoted=True))
         yield block(rest + b"\n")
+
+
+class TextFile:
+    """A text file of predictions, read in blocks of whole records."""
+
+    has_cells = False  # in quotes where they must be, under a header
+
+    def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
+        self.path = path
+        self.compression = compression
+        self.options = options
+        self.sha256: str | None = None
+
+    def first_block(self) -> Block:
+        """Read and check the start of the file."""
+        first = next(self._blocks(HEAD_BYTES), None)
+        if first is None:
+            raise refusal(self.path, "must hold predictions; the file is empty.")
+        self.check(first)
+        return first
+
+    def blocks(self) -> Iterator[Block]:
+        """Read the file from start to end; then its SHA-256 is there."""
+        return self._blocks(self.options.block_bytes)
+
+    def check(self, block: Block) -> None:
+        """Refuse what is no text, and lines over the limit."""
+        check_block(block, max_line=self.options.max_line_bytes)
+
+    def refusal(self, block: Block, row: int, sentence: str) -> InputError:
+        """Make the error that names the line of a row of a block."""
+        return refusal(self.path, sentence, f"line {block.line_of(row)}")
+
+    def places(self, block: Block) -> Places:
+        """Give the lines of the rows of a block."""
+        return Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
+
+    def _blocks(self, size: int) -> Iterator[Block]:
+        source = TextBytes(self.path, self.compression, self.options)
+        limit, cells = self.options.max_line_bytes, self.has_cells
+        yield from blocks(source, size, quotes=cells, has_header=cells, max_line=limit)
+        self.sha256 = source.sha256
 
 
 def _last_end(data: bytes, *, quotes: bool) -> int:

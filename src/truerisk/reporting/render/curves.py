@@ -27,63 +27,59 @@ def draw_curve(curve: Any, ax: "Axes | None") -> "Axes":
     return ax
 
 
-def _labels(ax: "Axes", x: str, y: str) -> None:
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+def _line(curve: Any, x: Any, y: Any, ax: "Axes", *axes: str, style: str = "-", **how: Any) -> None:
+    """Draw one line under the name of the curve, and name the axes."""
+    ax.plot(x, y, style, color=BLUE, label=figure_label(curve.label), **how)
+    ax.set(xlabel=axes[0], ylabel=axes[1])
+
+
+def _diagonal(ax: "Axes") -> None:
+    ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
 
 
 def _roc(curve: Any, ax: "Axes") -> None:
-    ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
-    ax.plot(curve.fpr, curve.tpr, color=BLUE, label=figure_label(curve.label))
-    _labels(ax, "1 − specificity", "recall")
+    _diagonal(ax)
+    _line(curve, curve.fpr, curve.tpr, ax, "1 − specificity", "recall")
 
 
 def _precision_recall(curve: Any, ax: "Axes") -> None:
     ax.axhline(curve.prevalence, linestyle=":", color=GREY)
-    words = figure_label(curve.label)
-    ax.step(curve.recall, curve.precision, where="pre", color=BLUE, label=words)
-    _labels(ax, "recall", "precision")
+    steps = {"drawstyle": "steps-pre"}
+    _line(curve, curve.recall, curve.precision, ax, "recall", "precision", **steps)
 
 
 def _breakeven(curve: Any, ax: "Axes") -> None:
-    # On the diagonal precision equals recall.
-    ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
-    words = figure_label(curve.label)
-    ax.plot(curve.breakeven, curve.f, "o-", markersize=3, color=BLUE, label=words)
-    _labels(ax, "breakeven point", f"F{curve.beta:g}")
+    _diagonal(ax)  # on which precision equals recall
+    axes = ("breakeven point", f"F{curve.beta:g}")
+    _line(curve, curve.breakeven, curve.f, ax, *axes, style="o-", markersize=3)
 
 
 def _det(curve: Any, ax: "Axes") -> None:
     x, y = normal_quantile(curve.fpr), normal_quantile(curve.fnr)
     drawn = np.isfinite(x) & np.isfinite(y)
-    ax.plot(x[drawn], y[drawn], color=BLUE, label=figure_label(curve.label))
+    _line(curve, x[drawn], y[drawn], ax, "false positive rate", "false negative rate")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(normal_quantile(DEVIATE_TICKS), [f"{rate:g}" for rate in DEVIATE_TICKS])
-    _labels(ax, "false positive rate", "false negative rate")
 
 
 def _cost(curve: Any, ax: "Axes") -> None:
     finite = np.isfinite(curve.thresholds)
-    words = figure_label(curve.label)
-    ax.step(curve.thresholds[finite], curve.cost[finite], where="pre", color=BLUE, label=words)
+    x, y = curve.thresholds[finite], curve.cost[finite]
+    _line(curve, x, y, ax, "threshold", "cost of an example", drawstyle="steps-pre")
     if np.isfinite(curve.best.at):
         ax.plot(curve.best.at, curve.best.value, "o", color=VERMILION)
-    _labels(ax, "threshold", "cost of an example")
 
 
 def _normalised_cost(curve: Any, ax: "Axes") -> None:
     # The dotted line is that of the better constant answer.
-    trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
-    ax.plot(curve.probability_cost, trivial, linestyle=":", color=GREY)
-    ax.plot(curve.probability_cost, curve.cost, color=BLUE, label=figure_label(curve.label))
-    _labels(ax, "share of the positives in the cost", "normalised cost")
+    x = curve.probability_cost
+    ax.plot(x, np.minimum(x, 1 - x), linestyle=":", color=GREY)
+    _line(curve, x, curve.cost, ax, "share of the positives in the cost", "normalised cost")
 
 
 def _calibration(curve: Any, ax: "Axes") -> None:
-    # On the diagonal, scores mean what they say.
-    ax.plot([0, 1], [0, 1], linestyle=":", color=GREY)
-    ax.plot(curve.mean_score, curve.share, "o-", color=BLUE, label=figure_label(curve.label))
-    _labels(ax, "mean score", "share of positives")
+    _diagonal(ax)  # on which scores mean what they say
+    _line(curve, curve.mean_score, curve.share, ax, "mean score", "share of positives", style="o-")
 
 
 def _score_distribution(counted: Any, ax: "Axes") -> None:
@@ -95,12 +91,12 @@ def _score_distribution(counted: Any, ax: "Axes") -> None:
         words = figure_label(f"{counted.label}: {name}" if counted.label else name)
         share = counts / max(counts.sum(), 1)
         ax.stairs(share, counted.edges, fill=True, alpha=0.45, color=ink, label=words)
-    _labels(ax, "score", "share of the class")
+    ax.set(xlabel="score", ylabel="share of the class")
 
 
 def _error_reject(curve: Any, ax: "Axes") -> None:
-    ax.plot(curve.rejection_rate, curve.error_rate, color=BLUE, label=figure_label(curve.label))
-    _labels(ax, "share rejected", "error rate of the rest")
+    axes = ("share rejected", "error rate of the rest")
+    _line(curve, curve.rejection_rate, curve.error_rate, ax, *axes)
 
 
 def _band(band: Any, ax: "Axes") -> None:

@@ -7,7 +7,7 @@ import io
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,20 +20,8 @@ from truerisk.aliases import Array
 from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.records.places import shown_path
+from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
-from truerisk.reporting.document import (
-    Band,
-    Bars,
-    Chart,
-    Dots,
-    Entry,
-    Forest,
-    Line,
-    Matrix,
-    Picture,
-    Scale,
-    Upright,
-)
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.wording import count, share
@@ -72,7 +60,7 @@ SHORTEST_NOTE, LONGEST_NOTE = 24, 72  # characters of a line
 POINTS = 72  # in an inch
 
 
-def pictures_of(result: Any) -> dict[str, Picture]:
+def pictures_of(result: Any) -> dict[str, doc.Picture]:
     """List the pictures of a result, or of a dict of curves, by the names of their files."""
     if isinstance(result, Mapping) and not isinstance(result, Reportable):
         from truerisk.reporting.sections.score_charts import curve_pictures
@@ -103,20 +91,20 @@ def axes_or_new(ax: "Axes | None") -> "Axes":
     return ax
 
 
-def draw(picture: Picture, ax: "Axes") -> "Axes":
+def draw(picture: doc.Picture, ax: "Axes") -> "Axes":
     """Draw one picture into axes, and return them."""
-    if isinstance(picture, Chart):
+    if isinstance(picture, doc.Chart):
         draw_chart(picture, ax)
-    elif isinstance(picture, Forest):
+    elif isinstance(picture, doc.Forest):
         draw_forest(picture, ax)
-    elif isinstance(picture, Matrix):
+    elif isinstance(picture, doc.Matrix):
         draw_matrix(picture, ax)
     else:
         picture(ax)
     return ax
 
 
-def draw_chart(chart: Chart, ax: "Axes") -> None:
+def draw_chart(chart: doc.Chart, ax: "Axes") -> None:
     """Draw the shapes of a chart, the first one undermost, on its scales."""
     for shape in chart.shapes:
         _SHAPES[type(shape)](shape, ax)
@@ -124,11 +112,11 @@ def draw_chart(chart: Chart, ax: "Axes") -> None:
         _set_scale(scale, axis, ax)
     if chart.key:
         ax.set_title(_in_lines(chart.key, ax), fontsize="small", loc="left")
-    if any(not isinstance(one, Upright) and one.words for one in chart.shapes):
+    if any(not isinstance(one, doc.Upright) and one.words for one in chart.shapes):
         ax.legend(fontsize="small")
 
 
-def _set_scale(scale: Scale, axis: str, ax: "Axes") -> None:
+def _set_scale(scale: doc.Scale, axis: str, ax: "Axes") -> None:
     low, high = scale.low, scale.high
     if scale.log:
         ax.set(**{f"{axis}scale": "log"})
@@ -138,12 +126,12 @@ def _set_scale(scale: Scale, axis: str, ax: "Axes") -> None:
     ax.set(**{f"{axis}lim": (low, high), f"{axis}label": drawable(scale.title)})
 
 
-def _line(line: Line, ax: "Axes") -> None:
+def _line(line: doc.Line, ax: "Axes") -> None:
     style = "--" if line.dashed else "-"
     ax.plot(line.x, line.y, style, color=FIGURE[line.ink], label=_label(line.words))
 
 
-def _band(band: Band, ax: "Axes") -> None:
+def _band(band: doc.Band, ax: "Axes") -> None:
     x, low, high = thinned(
         *(np.asarray(one, dtype=np.float64) for one in (band.x, band.low, band.high))
     )
@@ -151,7 +139,7 @@ def _band(band: Band, ax: "Axes") -> None:
     ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, label=words)
 
 
-def _dots(dots: Dots, ax: "Axes") -> None:
+def _dots(dots: doc.Dots, ax: "Axes") -> None:
     x, y = (np.asarray(one, dtype=np.float64) for one in (dots.x, dots.y))
     reach = None
     if dots.low is not None and dots.high is not None:
@@ -170,12 +158,12 @@ def _dots(dots: Dots, ax: "Axes") -> None:
     )
 
 
-def _bars(bars: Bars, ax: "Axes") -> None:
+def _bars(bars: doc.Bars, ax: "Axes") -> None:
     colour, words = FIGURE[bars.ink], _label(bars.words)
     ax.stairs(bars.heights, bars.edges, fill=True, color=colour, alpha=0.6, label=words)
 
 
-def _upright(upright: Upright, ax: "Axes") -> None:
+def _upright(upright: doc.Upright, ax: "Axes") -> None:
     ax.axvline(upright.x, color=FIGURE["soft"], linewidth=1)
     ax.annotate(
         drawable(upright.words),
@@ -188,11 +176,11 @@ def _upright(upright: Upright, ax: "Axes") -> None:
 
 
 _SHAPES: dict[type, Callable[[Any, Any], None]] = {
-    Line: _line,
-    Band: _band,
-    Dots: _dots,
-    Bars: _bars,
-    Upright: _upright,
+    doc.Line: _line,
+    doc.Band: _band,
+    doc.Dots: _dots,
+    doc.Bars: _bars,
+    doc.Upright: _upright,
 }
 
 
@@ -210,13 +198,13 @@ def _label(words: str) -> str:
     return drawable(words) if words else "_"  # which matplotlib leaves out of the legend
 
 
-def draw_forest(forest: Forest, ax: "Axes") -> None:
+def draw_forest(forest: doc.Forest, ax: "Axes") -> None:
     """Draw rows of intervals, the first one on top, their letters as small as the axes need.
 
     An undefined estimate has a row, and no dot.
     """
     rows = forest.rows
-    furthest = max(map(abs, _finite_numbers(rows)), default=1.0)
+    furthest = max(map(abs, doc.finite_numbers(row.estimate for row in rows)), default=1.0)
     for place, row in enumerate(rows):
         if row.region is not None:
             left, colour = -row.region, FIGURE["soft"]
@@ -235,10 +223,10 @@ def draw_forest(forest: Forest, ax: "Axes") -> None:
     _finish_forest(forest, ax)
 
 
-def _finish_forest(forest: Forest, ax: "Axes") -> None:
-    if forest.beside:
-        rows, values = list(forest.beside), list(forest.beside.values())
-        colour, words = FIGURE["second"], drawable(forest.beside_words)
+def _finish_forest(forest: doc.Forest, ax: "Axes") -> None:
+    if forest.extra_dots:
+        rows, values = list(forest.extra_dots), list(forest.extra_dots.values())
+        colour, words = FIGURE["second"], drawable(forest.extra_words)
         ax.plot(values, rows, "D", color=colour, fillstyle="none", label=words)
         ax.legend(fontsize="small")
     if forest.span is not None:
@@ -255,7 +243,9 @@ def _finish_forest(forest: Forest, ax: "Axes") -> None:
         ax.set_xlabel(drawable(forest.axis))
 
 
-def _draw_estimate(row: Entry, estimate: Estimate, place: int, beyond: float, ax: "Axes") -> None:
+def _draw_estimate(
+    row: doc.Entry, estimate: Estimate, place: int, beyond: float, ax: "Axes"
+) -> None:
     """Draw one interval; what has no end runs to the far side, and ends in an arrow."""
     ends, colour = estimate.interval, FIGURE[row.ink]
     if ends is not None:
@@ -266,14 +256,6 @@ def _draw_estimate(row: Entry, estimate: Estimate, place: int, beyond: float, ax
                 ax.plot(shown_at, place, arrow, color=colour, markersize=5)
     if math.isfinite(estimate.value):
         ax.plot(estimate.value, place, row.mark, color=colour, markersize=5)
-
-
-def _finite_numbers(rows: Sequence[Entry]) -> Iterator[float]:
-    for row in rows:
-        if row.estimate is not None and row.estimate.is_defined:
-            ends = row.estimate.interval
-            result = (row.estimate.value, *(() if ends is None else (ends.low, ends.high)))
-            yield from (number for number in result if math.isfinite(number))
 
 
 def _letters(ax: "Axes", labels: Sequence[str]) -> float:
@@ -319,7 +301,7 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def draw_matrix(matrix: Matrix, ax: "Axes") -> None:
+def draw_matrix(matrix: doc.Matrix, ax: "Axes") -> None:
     """Draw what was called what: counts, and how much of the true class they are.
 
     Right answers are blue and wrong ones vermilion, the stronger the larger their share.
@@ -414,7 +396,7 @@ def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
         raise _cannot_write(folder, error) from error
 
 
-def figure_bytes(picture: Picture, form: str) -> bytes:
+def figure_bytes(picture: doc.Picture, form: str) -> bytes:
     """Draw a picture as the content of a file."""
     check_matplotlib()
     from matplotlib import rc_context
@@ -438,11 +420,11 @@ def check_matplotlib() -> None:
         )
 
 
-def size_of(picture: Picture) -> tuple[float, float]:
+def size_of(picture: doc.Picture) -> tuple[float, float]:
     """Give the width and the height that a picture needs, in inches."""
-    if isinstance(picture, Forest):
+    if isinstance(picture, doc.Forest):
         return WIDTH, AROUND_ROWS + ROW * len(picture.rows)
-    if isinstance(picture, Matrix):
+    if isinstance(picture, doc.Matrix):
         names = [short_label(label) for label in picture.labels]
         side, beside = min(3.0 + 0.35 * len(names), 10.0), LETTER * max(map(len, names))
         return side + 0.6 + beside, side + (beside if stand_upright(names) else 0.0)

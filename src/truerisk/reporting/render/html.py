@@ -14,18 +14,8 @@ import numpy as np
 from markupsafe import Markup
 
 from truerisk.aliases import Array
+from truerisk.reporting import document as doc
 from truerisk.reporting.colours import style_sheet
-from truerisk.reporting.document import (
-    STRIP,
-    Band,
-    Bars,
-    Chapter,
-    Chart,
-    Dots,
-    Line,
-    Shape,
-    Upright,
-)
 from truerisk.reporting.escaping import visible
 
 WIDTH, HEIGHT = 340.0, 240.0  # of the field that a chart is drawn in
@@ -45,19 +35,13 @@ STYLES: dict[str, tuple[str, ...]] = {
 SCRIPTS: dict[str, tuple[str, ...]] = {
     "categories": ("sorting.js",),
     "classes": ("sorting.js",),
-    "explorer": (
-        "exact_intervals.js",
-        "interval_numbers.js",
-        "explorer_pictures.js",
-        "explorer_address.js",
-        "explorer.js",
-    ),
+    "explorer": ("exact_intervals.js", "interval_numbers.js", "explorer.js"),
     "slices": ("sorting.js",),
     "table": ("sorting.js",),
 }
 
 
-def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:
+def rendered(title: str, subtitle: str, chapters: Sequence[doc.Chapter]) -> str:
     """Draw a page.
 
     Its policy names the hashes of the styles and scripts, which are ours and hold no data, and
@@ -82,7 +66,7 @@ def rendered(title: str, subtitle: str, chapters: Sequence[Chapter]) -> str:
         style=style,
         script=script,
         policy="; ".join(policy),
-        strip=STRIP,
+        strip=doc.STRIP,
         version=version("truerisk"),
     )
 
@@ -118,7 +102,7 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def svg_of(chart: Chart) -> dict[str, Any]:
+def svg_of(chart: doc.Chart) -> dict[str, Any]:
     """Give the places and the words of a chart, in plain values."""
     return {
         "title": visible(chart.title),
@@ -136,29 +120,29 @@ def svg_of(chart: Chart) -> dict[str, Any]:
         "legend": [
             {"ink": shape.ink, "kind": _key(shape), "words": visible(shape.words)}
             for shape in chart.shapes
-            if not isinstance(shape, Upright) and shape.words
+            if not isinstance(shape, doc.Upright) and shape.words
         ],
     }
 
 
-def _key(shape: Shape) -> str:
-    dashed = isinstance(shape, Line) and shape.dashed
+def _key(shape: doc.Shape) -> str:
+    dashed = isinstance(shape, doc.Line) and shape.dashed
     return "dashed" if dashed else type(shape).__name__.lower()
 
 
-def _line(chart: Chart, line: Line) -> dict[str, Any]:
+def _line(chart: doc.Chart, line: doc.Line) -> dict[str, Any]:
     x, y = _thinned(chart.x.places(line.x), chart.y.places(line.y))
     return {"kind": "line", "ink": line.ink, "dashed": line.dashed, "path": _path(x, y)}
 
 
-def _band(chart: Chart, band: Band) -> dict[str, Any]:
+def _band(chart: doc.Chart, band: doc.Band) -> dict[str, Any]:
     x = chart.x.places(band.x)
     low, high = _thinned(x, chart.y.places(band.low)), _thinned(x, chart.y.places(band.high))
     around = (np.concatenate([low[at], high[at][::-1]]) for at in (0, 1))
     return {"kind": "band", "ink": band.ink, "path": _path(*around) + " Z"}
 
 
-def _dots(chart: Chart, dots: Dots) -> dict[str, Any]:
+def _dots(chart: doc.Chart, dots: doc.Dots) -> dict[str, Any]:
     x, y = chart.x.places(dots.x) * WIDTH, (1 - chart.y.places(dots.y)) * HEIGHT
     defined = np.isfinite(x) & np.isfinite(y)
     points = [{"x": _short(a), "y": _short(b)} for a, b in zip(x[defined], y[defined], strict=True)]
@@ -173,7 +157,7 @@ def _dots(chart: Chart, dots: Dots) -> dict[str, Any]:
     return {"kind": "dots", "ink": dots.ink, "points": points, "whiskers": whiskers}
 
 
-def _bars(chart: Chart, bars: Bars) -> dict[str, Any]:
+def _bars(chart: doc.Chart, bars: doc.Bars) -> dict[str, Any]:
     edges = chart.x.places(bars.edges) * WIDTH
     tops = chart.y.places(bars.heights) * HEIGHT
     boxes = [
@@ -184,7 +168,7 @@ def _bars(chart: Chart, bars: Bars) -> dict[str, Any]:
     return {"kind": "bars", "ink": bars.ink, "boxes": boxes}
 
 
-def _upright(chart: Chart, upright: Upright) -> dict[str, Any]:
+def _upright(chart: doc.Chart, upright: doc.Upright) -> dict[str, Any]:
     at = chart.x.place(upright.x)
     side = "end" if at > 0.6 else "start"
     return {
@@ -196,11 +180,11 @@ def _upright(chart: Chart, upright: Upright) -> dict[str, Any]:
 
 
 _DRAWN: dict[type, Any] = {
-    Line: _line,
-    Band: _band,
-    Dots: _dots,
-    Bars: _bars,
-    Upright: _upright,
+    doc.Line: _line,
+    doc.Band: _band,
+    doc.Dots: _dots,
+    doc.Bars: _bars,
+    doc.Upright: _upright,
 }
 
 

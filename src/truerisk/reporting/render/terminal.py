@@ -13,7 +13,7 @@ from truerisk.reporting.document import FactList, Sentences, Table
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.sections.coverage import unmeasured_note
-from truerisk.reporting.wording import UNDEFINED
+from truerisk.results import UNDEFINED
 
 MAX_IN_A_LINE = 2000
 MIN_NAME = 8  # columns for a name, before numbers are broken

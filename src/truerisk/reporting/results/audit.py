@@ -3,52 +3,39 @@
 from collections.abc import Iterator, Sequence
 
 from truerisk.estimation.audit import Audit, AuditedInterval
-from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Entry,
-    FactList,
-    Facts,
-    Forest,
-    Pictures,
-    Sentences,
-    Table,
-    Tile,
-    heads,
-    sentences,
-    table_section,
-)
+from truerisk.intervals.measured_coverage import THIS_MODEL
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import with_intervals
-from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.sections.coverage import uses_by
 from truerisk.reporting.sections.provenance import setting_facts, source_facts
-from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of
+from truerisk.reporting.wording import count, counted, percent, spoken
+from truerisk.results import number
 
 MAX_TILES = 4
 MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
 MAX_DRAWN = 60
 
 
-def audit_chapter(result: Audit) -> Chapter:
+def audit_chapter(result: Audit) -> doc.Chapter:
     """Give all that a page says of an audit."""
     among = result.all_intervals[:MAX_DRAWN]
-    return Chapter(
+    return doc.Chapter(
         title="Do the intervals keep their promise on these data?",
         subtitle=f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')} · "
         f"{spoken(result.subject)} · {percent(result.level)} intervals",
-        verdict=sentences(result.verdict),
-        tiles=tuple(Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
+        verdict=doc.sentences(result.verdict),
+        tiles=tuple(doc.Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
         sections=(
-            estimate_forest(
+            doc.estimate_forest(
                 "How often each interval covered",
                 "Interval of",
-                [Entry(one.name, one.estimate, spoken(one.method)) for one in among],
+                [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],
                 f"The dot is the share of the samples; {_promise(result)}.",
             ),
-            table_section(audit_table(result, result.all_intervals)),
+            doc.table_section(audit_table(result, result.all_intervals)),
         ),
-        notes=sentences(result.notes),
+        notes=doc.sentences(result.notes),
     )
 
 
@@ -56,38 +43,36 @@ def _promise(result: Audit) -> str:
     return f"an interval that keeps its promise covers {100 * result.promised:.1f} %"
 
 
-def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> Table:
+def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> doc.Table:
     """Give one row per interval: how often it covered, how long it is, which one it is."""
-    columns = heads("Interval of", "#Value", "#Covered", "#±", "#Width", "Method", "#Samples")
     short = {id(one) for one in result.too_short}
-    rows = [
-        (
-            f"{one.name}{' (too short)' if id(one) in short else ''}",
-            number(one.value),
-            f"{100 * one.coverage:.1f} %",
-            f"{100 * one.error:.1f}",
-            number(one.width),
-            one.method,
-            count(one.samples),
-        )
-        for one in intervals
-    ]
+    columns: doc.Cells = {
+        "Interval of": lambda one: f"{one.name}{' (too short)' if id(one) in short else ''}",
+        "#Value": lambda one: number(one.value),
+        "#Covered": lambda one: f"{100 * one.coverage:.1f} %",
+        "#±": lambda one: f"{100 * one.error:.1f}",
+        "#Width": lambda one: number(one.width),
+        "Method": lambda one: one.method,
+        "#Samples": lambda one: count(one.samples),
+    }
     title = f"How often each interval covered; {100 * result.promised:.1f} % is promised"
-    return Table(title, columns, tuple(rows))
+    return doc.table(title, columns, intervals)
 
 
-def audit_blocks(result: Audit) -> Iterator[Block]:
+def audit_blocks(result: Audit) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the table, the notes, and what was assumed."""
-    yield Sentences(result.verdict)
+    yield doc.Sentences(result.verdict)
     yield audit_table(result, result.all_intervals[:MAX_SHOWN])
     left = len(result.all_intervals) - MAX_SHOWN
     if left > 0:
-        yield Sentences([f"{counted(left, 'interval')} more: --json, --csv and --html show them."])
-    yield Sentences(result.notes, "Notes")
-    yield FactList([*audit_facts(result), *source_facts(result.source)])
+        yield doc.Sentences(
+            [f"{counted(left, 'interval')} more: --json, --csv and --html show them."]
+        )
+    yield doc.Sentences(result.notes, "Notes")
+    yield doc.FactList([*audit_facts(result), *source_facts(result.source)])
 
 
-def audit_facts(result: Audit) -> Facts:
+def audit_facts(result: Audit) -> doc.Facts:
     """Say what was drawn, in pairs of words."""
     yield "audited", spoken(result.subject)
     yield "rows of a sample", count(result.size)
@@ -115,15 +100,16 @@ def audit_steps(result: Audit) -> Iterator[str]:
 
 def audit_uses(result: Audit) -> Iterator[Use]:
     """List the intervals of the coverages themselves, which are exact."""
-    for interval, one in with_intervals(one.estimate for one in result.all_intervals):
-        measured = coverage_of(interval.method, one.measure, level=interval.level)
-        yield Use(interval, one.measure, measured)
+    return uses_by((one.estimate for one in result.all_intervals), target=THIS_MODEL)
 
 
-def audit_pictures(result: Audit) -> Pictures:
+def audit_pictures(result: Audit) -> doc.Pictures:
     """Draw the coverages on their intervals."""
-    rows = [Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
-    yield "coverage", Forest(rows=rows, axis="share of the samples covered", note=_promise(result))
+    rows = [doc.Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
+    yield (
+        "coverage",
+        doc.Forest(rows=rows, axis="share of the samples covered", note=_promise(result)),
+    )
 
 
 PRESENTER = Presenter(

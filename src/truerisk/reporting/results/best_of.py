@@ -6,23 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.estimation.refits.best_of import BestOf
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Column,
-    Entry,
-    Facts,
-    Forest,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.evaluation import evaluation_pictures
@@ -33,25 +18,22 @@ from truerisk.reporting.results.learner_evaluation import (
     method_title,
 )
 from truerisk.reporting.sections.coverage import design_of, refit_uses, uses_of
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.wording import (
     cost_words,
     count,
     counted,
     interval_heading,
-    number,
     percent,
     plain_text,
-    title_of,
     with_interval,
     written,
 )
-from truerisk.results import Interval
+from truerisk.results import Interval, number
 
 MAX_OF_A_NAME = 40  # characters in a heading
 
 
-def best_of_chapter(result: BestOf) -> Chapter:
+def best_of_chapter(result: BestOf) -> doc.Chapter:
     """Give all that a page says of the best of several learners."""
     winner = result.evaluations[result.winner]
     own = learner_chapter(winner)
@@ -61,17 +43,17 @@ def best_of_chapter(result: BestOf) -> Chapter:
         method_title(winner),
         f"{percent(winner.level)} intervals",
     )
-    return Chapter(
+    return doc.Chapter(
         title="Which learner is best, and how good is it?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(result)),
+        verdict=doc.sentences(_verdict(result)),
         tiles=tuple(_tiles(result)),
         sections=(_ranking(result), _costs(result), *_named(result.winner, own.sections)),
         notes=own.notes,
     )
 
 
-def _named(winner: str, sections: Iterable[Section]) -> Iterator[Section]:
+def _named(winner: str, sections: Iterable[doc.Section]) -> Iterator[doc.Section]:
     """Say of each section that it is about the winner alone."""
     name = visible(winner, most=MAX_OF_A_NAME)
     return (replace(section, title=f"{name}: {section.title}") for section in sections)
@@ -103,18 +85,18 @@ def _meet(first: Interval | None, second: Interval | None) -> bool:
     return first.low <= second.high and second.low <= first.high
 
 
-def _tiles(result: BestOf) -> Iterator[Tile]:
+def _tiles(result: BestOf) -> Iterator[doc.Tile]:
     title = title_of(result.measure)
-    yield Tile.of(f"{title}, corrected for the choice", result.corrected)
+    yield doc.Tile.of(f"{title}, corrected for the choice", result.corrected)
     own = result.evaluations[result.winner][result.measure]
-    yield Tile.of(f"{title} of {result.winner}", own, "as it was chosen by")
+    yield doc.Tile.of(f"{title} of {result.winner}", own, "as it was chosen by")
     always = result.evaluations[result.winner].baseline.get(result.measure)
     if always is not None:
-        yield Tile.of(f"{title} of always the commonest class", always)
+        yield doc.Tile.of(f"{title} of always the commonest class", always)
 
 
-def _ranking(result: BestOf) -> Section:
-    return estimate_forest(
+def _ranking(result: BestOf) -> doc.Section:
+    return doc.estimate_forest(
         f"Learners by {title_of(result.measure)}",
         "Learner, best first",
         _entries(result),
@@ -122,13 +104,15 @@ def _ranking(result: BestOf) -> Section:
     )
 
 
-def _entries(result: BestOf) -> list[Entry]:
+def _entries(result: BestOf) -> list[doc.Entry]:
     """List the learners, best first, then what choosing the best of them is worth."""
     entries = [
-        Entry(name, result.evaluations[name][result.measure], _model(result, name))
+        doc.Entry(name, result.evaluations[name][result.measure], _model(result, name))
         for name in result.ranking
     ]
-    best = Entry(f"Best of {len(entries)}", result.corrected, "corrected for having been chosen")
+    best = doc.Entry(
+        f"Best of {len(entries)}", result.corrected, "corrected for having been chosen"
+    )
     return [*entries, best]
 
 
@@ -137,17 +121,17 @@ def _model(result: BestOf, name: str) -> str:
     return "" if model == name else model
 
 
-def _costs(result: BestOf) -> Section:
-    columns = heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
+def _costs(result: BestOf) -> doc.Section:
+    columns = doc.heads("Learner", "#Refits", "#Training", "#Classifying 1,000")
     rows = []
     for name in result.ranking:
         one = result.evaluations[name]
         seconds = (math.nan, math.nan) if one.costs is None else one.costs.seconds
         rows.append((name, count(one.refits), *(cost_words("seconds", took) for took in seconds)))
-    return table_section(Table("What each learner costs (means)", columns, tuple(rows)))
+    return doc.table_section(doc.Table("What each learner costs (means)", columns, tuple(rows)))
 
 
-def best_of_facts(result: Any) -> Facts:
+def best_of_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "learners", plain_text(list(result.evaluations))
     yield "chosen by", title_of(result.measure)
@@ -175,31 +159,31 @@ def best_of_steps(result: Any) -> Iterator[str]:
         )
 
 
-def best_of_pictures(result: BestOf) -> Pictures:
+def best_of_pictures(result: BestOf) -> doc.Pictures:
     """Draw every learner, best first, the corrected best, then the winner."""
     *rows, best = _entries(result)
     chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
-    yield "learners", Forest(rows=[*rows, chosen], axis=title_of(result.measure))
+    yield "learners", doc.Forest(rows=[*rows, chosen], axis=title_of(result.measure))
     for name, picture in evaluation_pictures(result.evaluations[result.winner]):
         yield f"best-{name}", picture
 
 
-def best_of_table(choice: BestOf) -> Table:
+def best_of_table(choice: BestOf) -> doc.Table:
     """Give one row per learner, best first, then what choosing the best of them is worth."""
     winner = choice.evaluations[choice.winner]
     numbers = (title_of(choice.measure), interval_heading(winner.level), "Refits")
-    columns = (Column("Learner"), *number_columns(numbers))
+    columns = (doc.Column("Learner"), *doc.number_columns(numbers))
     ranked = {name: choice.evaluations[name] for name in choice.ranking}
     rows = [(name, *written(one[choice.measure]), str(one.refits)) for name, one in ranked.items()]
     refits = sum(one.refits for one in ranked.values())
     rows.append((f"best of {len(ranked)}, corrected", *written(choice.corrected), str(refits)))
-    return Table("Learners, best first", columns, tuple(rows))
+    return doc.Table("Learners, best first", columns, tuple(rows))
 
 
-def best_of_blocks(choice: BestOf) -> Iterator[Block]:
+def best_of_blocks(choice: BestOf) -> Iterator[doc.Block]:
     """Give what a terminal shows: the ranking, the correction, then the winner."""
     yield best_of_table(choice)
-    yield Sentences([str(choice).splitlines()[-1]])
+    yield doc.Sentences([str(choice).splitlines()[-1]])
     yield from learner_blocks(choice.evaluations[choice.winner])
 
 

@@ -13,27 +13,8 @@ from truerisk.comparison.conclusion import planned_in_words
 from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
 from truerisk.intervals.measured_coverage import DIFFERENCE
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Chart,
-    Column,
-    Dots,
-    Entry,
-    Facts,
-    Forest,
-    Ink,
-    Line,
-    Pictures,
-    Scale,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    charts_section,
-    heads,
-    sentences,
-)
+from truerisk.measures.registry import measure_of, title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.sections.coverage import (
@@ -55,12 +36,10 @@ from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
-    measure_of,
     p_words,
     percent,
     plain_text,
     spoken,
-    title_of,
     written,
 )
 from truerisk.results import Comparison, Estimate, Resampled
@@ -78,7 +57,7 @@ IN_A_ROW, UNDER_THE_AXIS = 12, 30  # characters of a name, so that both have roo
 
 
 # Told apart by their shapes as well.
-FINDINGS: dict[str, tuple[Ink, str]] = {
+FINDINGS: dict[str, tuple[doc.Ink, str]] = {
     "better": ("first", "^"),
     "worse": ("second", "v"),
     "equivalent": ("third", "s"),
@@ -86,7 +65,7 @@ FINDINGS: dict[str, tuple[Ink, str]] = {
 }
 
 
-def model_comparison_chapter(result: Comparison | ModelComparisons) -> Chapter:
+def model_comparison_chapter(result: Comparison | ModelComparisons) -> doc.Chapter:
     """Make the chapter of one comparison, or of one for each of several measures."""
     compared = list(result.values()) if isinstance(result, ModelComparisons) else [result]
     main = compared[0]
@@ -98,24 +77,24 @@ def model_comparison_chapter(result: Comparison | ModelComparisons) -> Chapter:
         *(() if ends is None else (f"{percent(ends.level)} intervals",)),
     )
     notes = dict.fromkeys(note for one in compared for note in one.notes)
-    return Chapter(
+    return doc.Chapter(
         title=f"Is {second} better than {first}?",
         subtitle=" · ".join(parts),
-        verdict=sentences(one.verdict for one in compared),
+        verdict=doc.sentences(one.verdict for one in compared),
         tiles=tuple(_tiles(main)),
         sections=tuple(_sections(compared)),
-        notes=sentences([*notes, *([SEVERAL] if len(compared) > 1 else [])]),
+        notes=doc.sentences([*notes, *([SEVERAL] if len(compared) > 1 else [])]),
     )
 
 
-def _tiles(main: Comparison) -> Iterator[Tile]:
+def _tiles(main: Comparison) -> Iterator[doc.Tile]:
     title = title_of(main.measure)
     for name, estimate in zip(main.names, (main.first, main.second), strict=True):
-        yield Tile.of(f"{title}: {name}", estimate)
+        yield doc.Tile.of(f"{title}: {name}", estimate)
     yield difference_tile(Difference.of(main, title))
 
 
-def _sections(compared: Sequence[Comparison]) -> Iterator[Section]:
+def _sections(compared: Sequence[Comparison]) -> Iterator[doc.Section]:
     main, *others = compared
     ends = main.difference.interval
     yield differences_section(
@@ -135,7 +114,7 @@ def _sections(compared: Sequence[Comparison]) -> Iterator[Section]:
         yield probabilities_section("How probable is each finding?", bars, lead=visible(lead, 500))
     scatters = [chart for one in compared[:MAX_SCATTERS] for chart in _refits(one)]
     if scatters:
-        yield charts_section(
+        yield doc.charts_section(
             "Refit by refit",
             scatters,
             "A dot is one refit of both on the same examples. On the dashed line both are alike.",
@@ -153,24 +132,24 @@ def _bar(result: BayesianComparison) -> ProbabilityBar:
     )
 
 
-def _refits(result: Comparison) -> Iterator[Chart]:
+def _refits(result: Comparison) -> Iterator[doc.Chart]:
     """Draw the second's value against the first's, where both have one in each refit."""
     x, y = (np.asarray(_replicates(one)) for one in (result.first, result.second))
     if len(x) != len(y) or len(x) < 2 or not np.isfinite([x, y]).all():
         return
     first, second = result.names
     title = title_of(result.measure)
-    across, up = (Scale.over(f"{title}: {name}", [*x, *y]) for name in (first, second))
+    across, up = (doc.Scale.over(f"{title}: {name}", [*x, *y]) for name in (first, second))
     ends = (across.low, across.high)
     above, below = int((y > x).sum()), int((y < x).sum())
     text = f"{second} is higher in {above} of {len(x)} refits, lower in {below}."
-    yield Chart(
+    yield doc.Chart(
         title=title,
         x=across,
         y=up,
         shapes=[
-            Line(ends, ends, "soft", dashed=True, words="alike"),
-            Dots(x, y, words="one refit"),
+            doc.Line(ends, ends, "soft", dashed=True, words="alike"),
+            doc.Dots(x, y, words="one refit"),
         ],
         caption=text,
     )
@@ -182,14 +161,14 @@ def _replicates(estimate: Estimate) -> tuple[float, ...]:
     return estimate.replicates if isinstance(estimate, Resampled) and is_plain else ()
 
 
-def model_comparison_table(result: Comparison) -> Table:
+def model_comparison_table(result: Comparison) -> doc.Table:
     """Give one row per learner, and one of their difference with its test."""
     level = result.difference.interval.level if result.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
-    columns = heads(
+    columns = doc.heads(
         "Learner",
-        Column(title_of(result.measure), numeric=True),
-        Column(heading, numeric=True),
+        doc.Column(title_of(result.measure), numeric=True),
+        doc.Column(heading, numeric=True),
         "#p",
     )
     first, second = result.names
@@ -204,7 +183,7 @@ def model_comparison_table(result: Comparison) -> Table:
         for name, one, mark, p_value in estimates
         for words in (written(one),)
     )
-    return Table(f"Learners compared ({result.method}): {result.finding}", columns, rows)
+    return doc.Table(f"Learners compared ({result.method}): {result.finding}", columns, rows)
 
 
 def by_measure(drawn: Sequence[Comparison]) -> Iterator[DifferenceGroup]:
@@ -230,7 +209,7 @@ def side_words(row: Difference) -> str:
     return side if row.region is None else f"{side}, ± {row.region:g} does not matter"
 
 
-def comparison_facts(one: Any) -> Facts:
+def comparison_facts(one: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(one.names)
     yield "measure", title_of(one.measure)
@@ -341,17 +320,17 @@ def decide_what_counts(main: Comparison, against: list[str], command: str) -> It
     )
 
 
-def comparison_blocks(result: Comparison) -> Iterator[Block]:
+def comparison_blocks(result: Comparison) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the table, and the notes."""
     sentences_of = [result.verdict]
     if isinstance(result, BayesianComparison):
         sentences_of.append(f"Probability that {result.names[1]} is: {result.probabilities}.")
-    yield Sentences(sentences_of)
+    yield doc.Sentences(sentences_of)
     yield model_comparison_table(result)
-    yield Sentences(result.notes, "Notes")
+    yield doc.Sentences(result.notes, "Notes")
 
 
-def difference_forest(comparisons: Sequence[Comparison]) -> Forest:
+def difference_forest(comparisons: Sequence[Comparison]) -> doc.Forest:
     """Describe differences: triangles, squares (equivalent) and dots (no evidence).
 
     Measures without an upper end are left out where there are others, and named: their
@@ -366,7 +345,7 @@ def difference_forest(comparisons: Sequence[Comparison]) -> Forest:
         _pair(drawn[0], UNDER_THE_AXIS) if one_pair else f"{title_of(drawn[0].measure)}: difference"
     )
     left_out = dict.fromkeys(title_of(one.measure) for one in comparisons if one not in drawn)
-    return Forest(
+    return doc.Forest(
         rows=[_forest_entry(one, by_measure=one_pair) for one in drawn],
         axis=words,
         note=f"{words}. On other scales: {', '.join(left_out)}" if left_out else "",
@@ -374,11 +353,11 @@ def difference_forest(comparisons: Sequence[Comparison]) -> Forest:
     )
 
 
-def _forest_entry(comparison: Comparison, *, by_measure: bool) -> Entry:
+def _forest_entry(comparison: Comparison, *, by_measure: bool) -> doc.Entry:
     what = title_of(comparison.measure) if by_measure else _pair(comparison, IN_A_ROW)
     ink, mark = FINDINGS[comparison.finding]
     title = f"{what}: {comparison.finding}"
-    return Entry(title, comparison.difference, "", ink, mark, comparison.region)
+    return doc.Entry(title, comparison.difference, "", ink, mark, comparison.region)
 
 
 def _pair(comparison: Comparison, most: int) -> str:
@@ -391,11 +370,6 @@ def _is_bounded(measure: str) -> bool:
     return result is not None and all(map(math.isfinite, result.measure_range))
 
 
-def comparison_pictures(result: Comparison) -> Pictures:
-    """Draw the difference."""
-    yield "difference", difference_forest([result])
-
-
 PRESENTER = Presenter(
     chapter=model_comparison_chapter,
     blocks=comparison_blocks,
@@ -403,5 +377,5 @@ PRESENTER = Presenter(
     facts=comparison_facts,
     next_steps=comparison_steps,
     intervals=comparison_uses,
-    pictures=comparison_pictures,
+    pictures=lambda result: [("difference", difference_forest([result]))],
 )

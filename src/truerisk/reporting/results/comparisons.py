@@ -6,23 +6,8 @@ from typing import Any
 
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.intervals.measured_coverage import DIFFERENCE
-from truerisk.measures.registry import measure_of
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    FactList,
-    Facts,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    each_once,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import measure_of, title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import (
     COMPARE,
@@ -52,62 +37,59 @@ from truerisk.reporting.wording import (
     NO_INTERVAL,
     count,
     counted,
-    decimals_for,
     interval_heading,
-    number,
     p_words,
     percent,
     plain_text,
     spoken,
-    title_of,
     written,
 )
-from truerisk.results import Comparison, Estimate
+from truerisk.results import Comparison, Estimate, decimals_for, number
 
 MAX_ROWS = 300  # differences drawn on one page
 MAX_TILES = 4  # models whose main measure has a tile
 MAX_MODELS_SHOWN = 5  # whose values fit beside each other on a screen
 
 
-def comparisons_chapter(result: Comparisons) -> Chapter:
+def comparisons_chapter(result: Comparisons) -> doc.Chapter:
     """Make the chapter of several models compared on the same examples."""
     parts = (
         counted(result.n, "example"),
         f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}",
         f"{percent(result.level)} intervals",
     )
-    return Chapter(
+    return doc.Chapter(
         title="Which model is really better?",
         subtitle=" · ".join(parts),
-        verdict=sentences(result.verdict),
+        verdict=doc.sentences(result.verdict),
         tiles=tuple(_tiles(result)),
         sections=(
             _differences(result),
             *_slices_section(result),
-            *map(table_section, _tables(result)),
+            *map(doc.table_section, _tables(result)),
         ),
-        notes=sentences(comparison_remarks(result)),
+        notes=doc.sentences(comparison_remarks(result)),
     )
 
 
-def _tables(result: Comparisons) -> Iterator[Table]:
+def _tables(result: Comparisons) -> Iterator[doc.Table]:
     """Give the tables; that of two models would only say again what is drawn and written."""
     skipped = 1 if len(result.names) == 2 else 0
     yield from islice(comparisons_tables(result), skipped, None)
 
 
-def _tiles(result: Comparisons) -> Iterator[Tile]:
+def _tiles(result: Comparisons) -> Iterator[doc.Tile]:
     """Give the main measure of each model, and what decides: their difference, or the best one."""
     for name in result.names[:MAX_TILES]:
         estimate = result.evaluations[name].get(result.measure)
         if estimate is not None:
-            yield Tile.of(f"{title_of(result.measure)}: {name}", estimate)
+            yield doc.Tile.of(f"{title_of(result.measure)}: {name}", estimate)
     main = _main(result)
     if main is not None:
         yield difference_tile(main)
     if result.best is not None and len(result.names) > 2:
-        beside = "without the luck of being chosen"
-        yield Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, beside)
+        note = "without the luck of being chosen"
+        yield doc.Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, note)
 
 
 def _main(result: Comparisons) -> Difference | None:
@@ -117,7 +99,7 @@ def _main(result: Comparisons) -> Difference | None:
     return Difference.of(result[result.measure], title_of(result.measure))
 
 
-def _differences(result: Comparisons) -> Section:
+def _differences(result: Comparisons) -> doc.Section:
     """Draw two models measure by measure; more of them pair by pair, one picture per measure."""
     main = _main(result)
     rest = [one for one in result.pairs if main is None or one.measure != result.measure]
@@ -141,7 +123,7 @@ def _by_pair(result: Comparisons, drawn: Sequence[Comparison]) -> Iterator[Diffe
         yield DifferenceGroup(f"{title_of(measure)}. {side_words(rows[0])}", rows)
 
 
-def _slices_section(result: Comparisons) -> Iterator[Section]:
+def _slices_section(result: Comparisons) -> Iterator[doc.Section]:
     """Draw the differences in the slices, one picture per measure and pair."""
     if not result.slices:
         return
@@ -161,30 +143,29 @@ def _slices_section(result: Comparisons) -> Iterator[Section]:
     )
 
 
-def slice_table(result: Comparisons) -> Table | None:
+def slice_table(result: Comparisons) -> doc.Table | None:
     """Give one row per slice and pair: the change, its interval, and what is sure among all."""
     if not result.slices:
         return None
-    several = len(result.names) > 2
-    rows = tuple(
-        (
-            one.slice,
-            count(one.n),
-            title_of(one.comparison.measure),
-            *((" − ".join(reversed(one.comparison.names)),) if several else ()),
-            *signed_words(one.comparison.difference),
-            p_words(one.adjusted),
-            one.finding,
-        )
-        for one in result.slices
-    )
-    pairs = ("Pair",) if several else ()
-    interval = f"#{interval_heading(result.level)}"
-    columns = heads("Slice", "#n", "Measure", *pairs, "#Change", interval, "#p (Holm)", "Finding")
-    return Table("Slices", columns, rows)
+    columns: doc.Cells = {
+        "Slice": lambda one: one.slice,
+        "#n": lambda one: count(one.n),
+        "Measure": lambda one: title_of(one.comparison.measure),
+    }
+    if len(result.names) > 2:
+        columns["Pair"] = lambda one: " − ".join(reversed(one.comparison.names))
+    columns |= {
+        "#Change": lambda one: signed_words(one.comparison.difference)[0],
+        f"#{interval_heading(result.level)}": (
+            lambda one: signed_words(one.comparison.difference)[1]
+        ),
+        "#p (Holm)": lambda one: p_words(one.adjusted),
+        "Finding": lambda one: one.finding,
+    }
+    return doc.table("Slices", columns, result.slices)
 
 
-def _terminal_tables(result: Comparisons) -> Iterator[Table]:
+def _terminal_tables(result: Comparisons) -> Iterator[doc.Table]:
     if len(result.names) == 2:
         yield two_model_table(result)
     else:
@@ -195,7 +176,7 @@ def _terminal_tables(result: Comparisons) -> Iterator[Table]:
     yield from (table for table in (slice_table(result), right_table(result), others) if table)
 
 
-def comparisons_tables(result: Comparisons) -> Iterator[Table]:
+def comparisons_tables(result: Comparisons) -> Iterator[doc.Table]:
     """Give every table, for pages and files."""
     if len(result.names) == 2:
         yield two_model_table(result)
@@ -209,11 +190,11 @@ def comparisons_tables(result: Comparisons) -> Iterator[Table]:
     yield from (table for table in (slice_table(result), right_table(result), others) if table)
 
 
-def two_model_table(result: Comparisons) -> Table:
+def two_model_table(result: Comparisons) -> doc.Table:
     """Give one row per measure: both values, the difference, its interval, test and finding."""
     first, second = result.names
     numeric = (first, second, "Change", interval_heading(result.level), "p")
-    columns = heads("Measure", *number_columns(numeric), "Finding")
+    columns = doc.heads("Measure", *doc.number_columns(numeric), "Finding")
     mark = marks_of(result, DIFFERENCE)
     rows = tuple(
         (
@@ -225,28 +206,24 @@ def two_model_table(result: Comparisons) -> Table:
         )
         for one in result.pairs
     )
-    return Table(f"{second} against {first}", columns, rows)
+    return doc.Table(f"{second} against {first}", columns, rows)
 
 
-def pair_table(result: Comparisons, measure: str | None = None) -> Table:
+def pair_table(result: Comparisons, measure: str | None = None) -> doc.Table:
     """Give one row per pair of models, by one measure: the main one if none is named."""
-    name = measure or result.measure
-    main = name == result.measure
-    adjusted = ("p (Holm)",) if main else ()
-    numeric = ("Change", interval_heading(result.level), "p", *adjusted)
-    columns = heads("Model", "against", *number_columns(numeric), "Finding")
-    rows, mark = [], marks_of(result, DIFFERENCE)
-    for one in (one for one in result.pairs if one.measure == name):
-        holm = (p_words(result.adjusted[one.names]),) if main else ()
-        head = (one.names[1], one.names[0])
-        words = (
-            *_marked(one.difference, mark),
-            p_words(one.p_value),
-            *holm,
-            finding_among(result, one),
-        )
-        rows.append((*head, *words))
-    return Table(f"{title_of(name)}, every pair", columns, tuple(rows))
+    name, mark = measure or result.measure, marks_of(result, DIFFERENCE)
+    columns: doc.Cells = {
+        "Model": lambda one: one.names[1],
+        "against": lambda one: one.names[0],
+        "#Change": lambda one: _marked(one.difference, mark)[0],
+        f"#{interval_heading(result.level)}": lambda one: _marked(one.difference, mark)[1],
+        "#p": lambda one: p_words(one.p_value),
+    }
+    if name == result.measure:
+        columns["#p (Holm)"] = lambda one: p_words(result.adjusted[one.names])
+    columns["Finding"] = lambda one: finding_among(result, one)
+    pairs = [one for one in result.pairs if one.measure == name]
+    return doc.table(f"{title_of(name)}, every pair", columns, pairs)
 
 
 def _marked(difference: Estimate, mark: Callable[[Estimate], str]) -> tuple[str, str]:
@@ -262,9 +239,11 @@ def finding_among(result: Comparisons, comparison: Comparison) -> str:
     return f"{comparison.finding} alone"
 
 
-def tier_table(result: Comparisons) -> Table:
+def tier_table(result: Comparisons) -> doc.Table:
     """Give one row per model: the best first, in tiers of models that cannot be told apart."""
-    columns = heads("Model", *number_columns((title_of(result.measure), "Interval", "Tier")))
+    columns = doc.heads(
+        "Model", *doc.number_columns((title_of(result.measure), "Interval", "Tier"))
+    )
     rows = []
     entry = measure_of(result.measure)[0]
     sign = -1.0 if entry is not None and entry.higher_is_better is False else 1.0
@@ -274,32 +253,32 @@ def tier_table(result: Comparisons) -> Table:
         for name in sorted(known, key=lambda name: -sign * known[name].value):
             words = written(known[name])
             rows.append((name, words.value, words.interval, str(place)))
-    return Table("Models in tiers, the best first", columns, tuple(rows))
+    return doc.Table("Models in tiers, the best first", columns, tuple(rows))
 
 
-def value_table(result: Comparisons) -> Table:
+def value_table(result: Comparisons) -> doc.Table:
     """Give one row per measure, and a column a model."""
-    columns = heads("Measure", *number_columns(result.names))
+    columns = doc.heads("Measure", *doc.number_columns(result.names))
     rows = []
     for measure in result.measures:
         match = [result.evaluations[name].get(measure) for name in result.names]
         words = [NO_INTERVAL if one is None else number(one.value) for one in match]
         rows.append((title_of(measure), *words))
-    return Table("Values", columns, tuple(rows))
+    return doc.Table("Values", columns, tuple(rows))
 
 
-def right_table(result: Comparisons) -> Table | None:
+def right_table(result: Comparisons) -> doc.Table | None:
     """Give one row per pair: on how many examples both are right, only one, or neither."""
     if not result.tables:
         return None
-    columns = heads(
-        "First", "Second", *number_columns(("Both", "Only first", "Only second", "Neither"))
+    columns = doc.heads(
+        "First", "Second", *doc.number_columns(("Both", "Only first", "Only second", "Neither"))
     )
     rows = tuple((*one.names, *map(count, one.counts)) for one in result.tables)
-    return Table("Right on how many examples", columns, rows)
+    return doc.Table("Right on how many examples", columns, rows)
 
 
-def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | None:
+def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> doc.Table | None:
     """Give one row per test of these measures, beside the one that the finding rests on."""
     several = len(result.names) > 2
     rows = []
@@ -312,8 +291,8 @@ def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> Table | 
     if not rows:
         return None
     pairs = ("Models",) if several else ()
-    columns = heads("Measure", *pairs, "Test", "#p")
-    return Table("Other tests", columns, tuple(rows))
+    columns = doc.heads("Measure", *pairs, "Test", "#p")
+    return doc.Table("Other tests", columns, tuple(rows))
 
 
 def _value(comparison: Comparison, estimate: Estimate) -> str:
@@ -323,30 +302,32 @@ def _value(comparison: Comparison, estimate: Estimate) -> str:
 
 def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     """Give the notes of the whole, and those of single comparisons, each told once."""
-    text = each_once((title_of(one.measure), note) for one in result.pairs for note in one.notes)
+    text = doc.each_once(
+        (title_of(one.measure), note) for one in result.pairs for note in one.notes
+    )
     listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in text.items())
     several = len(result.measures) > 1
     alone = "The p-values of different measures are not adjusted for being several."
     return (*result.notes, *listed, *([alone] if several else []))
 
 
-def comparisons_blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[Block]:
+def comparisons_blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
-    yield Sentences(result.verdict)
+    yield doc.Sentences(result.verdict)
     yield from [tier_table(result)] if tiers else _terminal_tables(result)
-    yield Sentences(comparison_remarks(result), "Notes")
+    yield doc.Sentences(comparison_remarks(result), "Notes")
     facts = [pair for pair in comparisons_facts(result) if pair[0] != "the numbers are about"]
-    yield FactList([*facts, *source_facts(result.source)])
+    yield doc.FactList([*facts, *source_facts(result.source)])
 
 
-def comparisons_pictures(result: Comparisons) -> Pictures:
+def comparisons_pictures(result: Comparisons) -> doc.Pictures:
     """Draw the differences of two models, one row per measure; of more, one row per pair."""
     two = len(result.names) == 2
     drawn = [one for one in result.pairs if two or one.measure == result.measure]
     yield "differences", difference_forest(drawn)
 
 
-def comparisons_facts(result: Any) -> Facts:
+def comparisons_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "models", plain_text(result.names)
     yield "examples", count(result.n)

@@ -1,51 +1,20 @@
 """CorpusEvaluation: each category beside what was held out."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from truerisk.checks import shown
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
-from truerisk.reporting.document import (
-    SENTENCE,
-    Axis,
-    Block,
-    Chapter,
-    FactList,
-    Facts,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    axis_of,
-    heads,
-    number_columns,
-    sentences,
-    strip,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
-from truerisk.reporting.results.evaluation import (
-    class_forest,
-    confusion_table,
-    evaluation_pictures,
-    measure_table,
-    mistake_table,
-)
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.sections.coverage import OF_HELD_OUT, prediction_uses, svm_uses
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
-from truerisk.reporting.wording import (
-    UNDEFINED,
-    count,
-    counted,
-    interval_subtitle,
-    percent,
-    title_of,
-)
-from truerisk.results import Estimate, Evaluation
+from truerisk.reporting.wording import count, counted, interval_subtitle, percent
+from truerisk.results import UNDEFINED, Estimate, Evaluation
 
 HEADLINES = {"hamming_loss": "Wrong decisions", "f1_micro": "F1, micro", "f1_macro": "F1, macro"}
 DRAWN = {"f1": 1.0, "precision": 1.0, "recall": 1.0, "error_rate": 0.0}  # and the perfect value
@@ -59,19 +28,19 @@ NOTHING = "–"
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
-def corpus_chapter(evaluation: CorpusEvaluation) -> Chapter:
+def corpus_chapter(evaluation: CorpusEvaluation) -> doc.Chapter:
     """Give all that a page says of the categories of a corpus."""
-    return Chapter(
+    return doc.Chapter(
         title="How well will each category be told?",
         subtitle=_subtitle(evaluation),
-        verdict=sentences(evaluation.verdict),
+        verdict=doc.sentences(evaluation.verdict),
         tiles=tuple(_tiles(evaluation)),
         sections=(
-            Section("categories", "Category by category", _categories(evaluation), _lead()),
-            table_section(average_table(evaluation), "Numbers are percent."),
-            *map(table_section, one_label_tables(evaluation)),
+            doc.Section("categories", "Category by category", _categories(evaluation), _lead()),
+            doc.table_section(average_table(evaluation), "Numbers are percent."),
+            *map(doc.table_section, one_label_tables(evaluation)),
         ),
-        notes=sentences(evaluation.notes),
+        notes=doc.sentences(evaluation.notes),
     )
 
 
@@ -98,15 +67,15 @@ def _method(evaluation: CorpusEvaluation) -> str:
     return f"{METHOD_TITLES[name]}{rho}"
 
 
-def _tiles(evaluation: CorpusEvaluation) -> Iterator[Tile]:
+def _tiles(evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
     for name, title in HEADLINES.items():
-        beside = ""
+        note = ""
         if evaluation.holdout is not None:
-            beside = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
-        yield _tile(Tile.of(title, evaluation[name], beside), evaluation[name])
+            note = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
+        yield _tile(doc.Tile.of(title, evaluation[name], note), evaluation[name])
 
 
-def _tile(tile: Tile, estimate: Estimate) -> Tile:
+def _tile(tile: doc.Tile, estimate: Estimate) -> doc.Tile:
     """Write a tile in percent, as everything on this page is."""
     ends = estimate.interval
     text = tile.interval
@@ -126,7 +95,7 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
     shown = evaluation.categories[:MAX_DRAWN]
     ways = [evaluation.by_class] + ([] if holdout is None else [holdout.by_class])
     axes = {
-        name: axis_of([path[one.name][name] for path in ways for one in shown], perfect)
+        name: doc.axis_of([path[one.name][name] for path in ways for one in shown], perfect)
         for name, perfect in DRAWN.items()
     }
     totals = [
@@ -134,15 +103,11 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
             "label": title,
             "documents": "",
             "tested": "",
-            "cells": [
-                _page_cell(
-                    _average(evaluation, name, average),
-                    None if holdout is None else _average(holdout, name, average),
-                    axes[name],
-                )
-                for name in DRAWN
-            ],
-            "ranks": _ranks(None if holdout is None else _ranked_averages(holdout, average)),
+            **_cells_and_ranks(
+                _averages(evaluation, average),
+                None if holdout is None else _averages(holdout, average),
+                axes,
+            ),
         }
         for average, title in AVERAGES.items()
     ]
@@ -151,15 +116,11 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
             "label": visible(one.name),
             "documents": count(one.documents),
             "tested": "" if one.test_documents is None else count(one.test_documents),
-            "cells": [
-                _page_cell(
-                    evaluation.by_class[one.name][name],
-                    None if holdout is None else holdout.by_class[one.name][name],
-                    axes[name],
-                )
-                for name in DRAWN
-            ],
-            "ranks": _ranks(None if holdout is None else holdout.by_class[one.name]),
+            **_cells_and_ranks(
+                evaluation.by_class[one.name],
+                None if holdout is None else holdout.by_class[one.name],
+                axes,
+            ),
         }
         for one in shown
     ]
@@ -180,42 +141,49 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
     }
 
 
-def _page_cell(own: Estimate | None, beside: Estimate | None, axis: Axis | None) -> dict[str, Any]:
+def _cells_and_ranks(
+    own: Mapping[str, Estimate],
+    held_out: Mapping[str, Estimate] | None,
+    axes: Mapping[str, doc.Axis | None],
+) -> dict[str, Any]:
+    tested = held_out or {}
     return {
-        "own": NOTHING if own is None else in_one_cell(own),
-        "beside": None if beside is None else in_one_cell(beside),
-        "first": None if own is None else strip(own, axis),
-        "second": None if beside is None else strip(beside, axis),
-        "reason": "" if own is None else visible("; ".join(own.notes), most=SENTENCE),
+        "cells": [_page_cell(own.get(name), tested.get(name), axes[name]) for name in DRAWN],
+        "ranks": [] if held_out is None else [_rank(held_out.get(name)) for name in RANKED],
     }
 
 
-def _average(result: Evaluation, name: str, average: str) -> Estimate | None:
+def _page_cell(
+    own: Estimate | None, beside: Estimate | None, axis: doc.Axis | None
+) -> dict[str, Any]:
+    return {
+        "own": NOTHING if own is None else in_one_cell(own),
+        "beside": None if beside is None else in_one_cell(beside),
+        "first": None if own is None else doc.strip(own, axis),
+        "second": None if beside is None else doc.strip(beside, axis),
+        "reason": "" if own is None else visible("; ".join(own.notes), most=doc.SENTENCE),
+    }
+
+
+def _averages(result: Evaluation, average: str) -> dict[str, Estimate]:
+    """Give one average of every measure that has it."""
+    names = {name: f"{name}_{average}" for name in (*DRAWN, *RANKED)}
     # Every category has as many documents: both averages of their errors are one number.
-    return result.get("hamming_loss" if name == "error_rate" else f"{name}_{average}")
-
-
-def _ranked_averages(result: Evaluation, average: str) -> dict[str, Estimate]:
-    names = {name: f"{name}_{average}" for name in RANKED}
+    names["error_rate"] = "hamming_loss"
     return {name: result[full] for name, full in names.items() if full in result}
-
-
-def _ranks(result: Mapping[str, Estimate] | None) -> list[str]:
-    if result is None:
-        return []
-    values = [result[name].value if name in result else math.nan for name in RANKED]
-    return [NOTHING if math.isnan(value) else in_percent(value) for value in values]
 
 
 def _in_percent(mark: Mapping[str, Any]) -> dict[str, Any]:
     return {**mark, "words": f"{100 * float(mark['words']):g}"}
 
 
-def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Table:
+def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> doc.Table:
     """Give one row per category and, below it, a row of what the documents held out say."""
     holdout = evaluation.holdout
     ranked = {} if holdout is None else RANKED
-    columns = heads("Category", "#Docs", *number_columns((*MEASURES.values(), *ranked.values())))
+    columns = doc.heads(
+        "Category", "#Docs", *doc.number_columns((*MEASURES.values(), *ranked.values()))
+    )
     rows = []
     for category in evaluation.categories[:top]:
         own = evaluation.by_class[category.name]
@@ -224,30 +192,35 @@ def category_table(evaluation: CorpusEvaluation, top: int | None = None) -> Tabl
         if holdout is not None and category.reason is None:
             tested = holdout.by_class[category.name]
             documents = count(category.test_documents or 0)
-            ranks = (_value_in_percent(tested[name]) for name in ranked)
+            ranks = (_rank(tested[name]) for name in ranked)
             rows.append((f"└ {HELD_OUT}", documents, *_cells(tested), *ranks))
-    return Table(_title(evaluation), columns, tuple(rows))
+    title = f"Each category against the rest: {_method(evaluation)} ({_sureness(evaluation)})"
+    return doc.Table(title, columns, tuple(rows))
 
 
-def average_table(evaluation: CorpusEvaluation) -> Table:
+def average_table(evaluation: CorpusEvaluation) -> doc.Table:
     """Give micro and macro averages: those asked for, those of the other ρ, those held out."""
     measures = MEASURES if evaluation.holdout is None else MEASURES | RANKED
-    columns = heads("Average", *number_columns(measures.values()))
-    rows = [
-        (f"{average}, {name}", *_averages(result, average, measures))
-        for name, result in _sources(evaluation)
-        for average in ("micro", "macro")
-    ]
-    return Table("Averages over the categories", columns, tuple(rows))
+    columns = doc.heads("Average", *doc.number_columns(measures.values()))
+    rows = []
+    for source, result in _sources(evaluation):
+        for average in ("micro", "macro"):
+            values = _averages(result, average)
+            cells = [
+                NOTHING if name not in values else in_one_cell(values[name]) for name in MEASURES
+            ]
+            ranks = [_rank(values.get(name)) for name in measures if name in RANKED]
+            rows.append((f"{average}, {source}", *cells, *ranks))
+    return doc.Table("Averages over the categories", columns, tuple(rows))
 
 
-def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+def one_label_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     """Give accuracy, macro averages and confusions, where every document has one label."""
     one_label = evaluation.one_label
     if one_label is not None:
         title = "One label per document: the largest decision value, held out"
-        yield replace(measure_table(one_label), title=title)
-        confused = confusion_table(one_label) or mistake_table(one_label)
+        yield replace(predictions.measure_table(one_label), title=title)
+        confused = predictions.confusion_table(one_label) or predictions.mistake_table(one_label)
         if confused is not None:
             yield confused
 
@@ -267,13 +240,6 @@ def in_one_cell(estimate: Estimate) -> str:
     return f"{in_percent(estimate.value)}{comma} {ends.words(in_percent, signs=True)}"
 
 
-def _title(evaluation: CorpusEvaluation) -> str:
-    what = METHOD_TITLES[str(evaluation.settings["method"])]
-    if what == "ξα":
-        what += f", ρ = {evaluation.settings['rho']:g}"
-    return f"Each category against the rest: {what} ({_sureness(evaluation)})"
-
-
 def _sureness(evaluation: CorpusEvaluation) -> str:
     """Say which intervals or bounds there are, of the estimate and of the documents held out."""
     holdout = () if evaluation.holdout is None else evaluation.holdout.values()
@@ -284,19 +250,8 @@ def _cells(row: Mapping[str, Estimate]) -> Iterator[str]:
     return (in_one_cell(row[name]) for name in MEASURES)
 
 
-def _value_in_percent(estimate: Estimate) -> str:
-    return in_percent(estimate.value) if estimate.is_defined else NOTHING
-
-
-def _averages(result: Evaluation, average: str, measures: Iterable[str]) -> Iterator[str]:
-    for name in measures:
-        # Every category has as many documents: both averages of their errors are one number.
-        measure = "hamming_loss" if name == "error_rate" else f"{name}_{average}"
-        if measure not in result:
-            yield NOTHING
-        else:
-            estimate = result[measure]
-            yield _value_in_percent(estimate) if name in RANKED else in_one_cell(estimate)
+def _rank(estimate: Estimate | None) -> str:
+    return NOTHING if estimate is None or not estimate.is_defined else in_percent(estimate.value)
 
 
 def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
@@ -308,38 +263,42 @@ def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
         yield HELD_OUT, evaluation.holdout
 
 
-def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[Block]:
+def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[doc.Block]:
     """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
     yield category_table(evaluation, top)
     left = len(evaluation.categories) - (top or len(evaluation.categories))
     if left > 0:
         are = "category is" if left == 1 else "categories are"
-        yield Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
+        yield doc.Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
     yield average_table(evaluation)
     yield from one_label_tables(evaluation)
-    yield Sentences(evaluation.verdict, "Verdict")
-    yield Sentences(evaluation.notes, "Notes")
-    yield FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
+    yield doc.Sentences(evaluation.verdict, "Verdict")
+    yield doc.Sentences(evaluation.notes, "Notes")
+    yield doc.FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
 
 
-def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[Table]:
+def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     """Give the tables of Markdown and LaTeX."""
     yield category_table(evaluation)
     yield average_table(evaluation)
     yield from one_label_tables(evaluation)
 
 
-def corpus_pictures(evaluation: CorpusEvaluation) -> Pictures:
+def corpus_pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
     """Draw the most frequent categories, then what is drawn of any evaluation."""
     defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
     if defined:
         held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
         sizes = {one.name: float(one.documents) for one in defined}
-        yield "categories", class_forest(evaluation.by_class, sizes, held_out)
-    yield from ((name, one) for name, one in evaluation_pictures(evaluation) if name != "classes")
+        yield "categories", predictions.class_forest(evaluation.by_class, sizes, held_out)
+    yield from (
+        (name, one)
+        for name, one in predictions.evaluation_pictures(evaluation)
+        if name != "classes"
+    )
 
 
-def corpus_facts(evaluation: Any) -> Facts:
+def corpus_facts(evaluation: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "training documents", count(evaluation.n)
     if evaluation.holdout is not None:
@@ -356,11 +315,6 @@ def corpus_uses(evaluation: Any) -> Iterator[Use]:
     for held_out in filter(None, (evaluation.holdout, evaluation.one_label)):
         for use in prediction_uses(held_out):
             yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
-
-
-def corpus_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about the categories of a corpus."""
-    yield from by_rules(evaluation, CORPUS_RULES, _between_documents)
 
 
 def categories_with_few_documents(evaluation: Any) -> Iterator[str]:
@@ -400,7 +354,7 @@ PRESENTER = Presenter(
     blocks=corpus_blocks,
     tables=corpus_tables,
     facts=corpus_facts,
-    next_steps=corpus_steps,
+    next_steps=by_rules(CORPUS_RULES, _between_documents),
     intervals=corpus_uses,
     pictures=corpus_pictures,
 )

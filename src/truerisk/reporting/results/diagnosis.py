@@ -3,79 +3,66 @@
 from collections.abc import Iterator
 
 from truerisk.evaluation.doctor import Diagnosis
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Facts,
-    Sentences,
-    Table,
-    heads,
-    sentences,
-    table_section,
-)
+from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.wording import count, counted
 
 
-def column_table(diagnosis: Diagnosis) -> Table:
+def column_table(diagnosis: Diagnosis) -> doc.Table:
     """Give one row per column."""
-    several = len(diagnosis.files) > 1
-    first = ("File",) if several else ()
-    rows = [
-        (
-            *((one.file,) if several else ()),
-            one.name,
-            one.kind,
-            one.role,
-            count(one.distinct),
-            count(one.missing),
-            ", ".join(one.examples),
-        )
-        for one in diagnosis.columns
-    ]
-    columns = heads(*first, "Column", "Looks like", "Role", "#Distinct", "#Missing", "Examples")
-    return Table("Columns", columns, tuple(rows))
+    columns: doc.Cells = {} if len(diagnosis.files) == 1 else {"File": lambda one: one.file}
+    columns |= {
+        "Column": lambda one: one.name,
+        "Looks like": lambda one: one.kind,
+        "Role": lambda one: one.role,
+        "#Distinct": lambda one: count(one.distinct),
+        "#Missing": lambda one: count(one.missing),
+        "Examples": lambda one: ", ".join(one.examples),
+    }
+    return doc.table("Columns", columns, diagnosis.columns)
 
 
-def _answers(diagnosis: Diagnosis) -> Table:
+def _answers(diagnosis: Diagnosis) -> doc.Table:
     rows = tuple((one.question, one.command) for one in diagnosis.answers if one.command)
-    return Table("What these files can answer", heads("Question", "Command"), rows)
+    return doc.Table("What these files can answer", doc.heads("Question", "Command"), rows)
 
 
-def _missing(diagnosis: Diagnosis) -> Table:
+def _missing(diagnosis: Diagnosis) -> doc.Table:
     rows = tuple((one.question, one.missing) for one in diagnosis.answers if not one.command)
-    return Table("What they cannot, and what is missing", heads("Question", "Missing"), rows)
+    return doc.Table(
+        "What they cannot, and what is missing", doc.heads("Question", "Missing"), rows
+    )
 
 
-def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
+def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
     """Give the tables that have rows."""
     tables = (column_table(diagnosis), _answers(diagnosis), _missing(diagnosis))
     return (table for table in tables if table.rows)
 
 
-def diagnosis_chapter(diagnosis: Diagnosis) -> Chapter:
+def diagnosis_chapter(diagnosis: Diagnosis) -> doc.Chapter:
     """Give all that a page says of the files."""
-    return Chapter(
+    return doc.Chapter(
         title="What is in these files?",
         subtitle=counted(len(diagnosis.files), "file"),
-        verdict=sentences((*diagnosis.verdict, *diagnosis.odd)),
-        sections=tuple(map(table_section, diagnosis_tables(diagnosis))),
+        verdict=doc.sentences((*diagnosis.verdict, *diagnosis.odd)),
+        sections=tuple(map(doc.table_section, diagnosis_tables(diagnosis))),
     )
 
 
-def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[Block]:
+def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
     """Give what a terminal shows."""
-    yield Sentences(diagnosis.verdict)
+    yield doc.Sentences(diagnosis.verdict)
     if diagnosis.columns:
         yield column_table(diagnosis)
-    yield Sentences(diagnosis.odd or ("Nothing odd.",), "What is odd")
+    yield doc.Sentences(diagnosis.odd or ("Nothing odd.",), "What is odd")
     can = [f"{one.question} {one.command}" for one in diagnosis.answers if one.command]
     cannot = [f"{one.question} Missing: {one.missing}." for one in diagnosis.answers if one.missing]
-    yield Sentences(can, "What these files can answer")
-    yield Sentences(cannot, "What they cannot answer")
+    yield doc.Sentences(can, "What these files can answer")
+    yield doc.Sentences(cannot, "What they cannot answer")
 
 
-def diagnosis_facts(diagnosis: Diagnosis) -> Facts:
+def diagnosis_facts(diagnosis: Diagnosis) -> doc.Facts:
     """Say which files were looked at."""
     for one in diagnosis.files:
         yield "file", f"{one.path}: {one.format}, {count(one.rows)} rows"

@@ -14,36 +14,13 @@ import numpy as np
 from truerisk.checks import shown
 from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
 from truerisk.measures.costs import OUTCOMES
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
-from truerisk.reporting.document import (
-    SHARE_RANGE,
-    Axis,
-    Block,
-    Chapter,
-    Column,
-    Entry,
-    FactList,
-    Facts,
-    Forest,
-    Matrix,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    axis_of,
-    each_once,
-    forest_of,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
 from truerisk.reporting.sections.explorer import explorer_section
-from truerisk.reporting.sections.forest import forest_row
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
 from truerisk.reporting.sections.slices import slice_forest, slice_table, slices_section
@@ -54,16 +31,13 @@ from truerisk.reporting.wording import (
     counted,
     interval_heading,
     interval_subtitle,
-    measure_of,
-    number,
     percent,
     plain_text,
     share,
-    title_of,
     with_interval,
     written,
 )
-from truerisk.results import Estimate, Evaluation, has_code
+from truerisk.results import Estimate, Evaluation, has_code, number
 from truerisk.tallies.cells import Cells
 
 HEADLINES = ("cost", "error_rate", "f1", "f1_macro", "roc_auc", "balanced_accuracy", "accuracy")
@@ -107,21 +81,21 @@ BOTH_SIGNS = Group("1 is perfect, 0 is chance", (0.0, 1.0))
 OWN_SCALE = Group("On a scale of their own", shared=False)
 
 
-def evaluation_chapter(evaluation: Evaluation) -> Chapter:
+def evaluation_chapter(evaluation: Evaluation) -> doc.Chapter:
     """Give all that the page says of an evaluation."""
-    return Chapter(
+    return doc.Chapter(
         title="How good is this classifier?",
         subtitle=_subtitle(evaluation),
-        verdict=sentences(evaluation.verdict),
+        verdict=doc.sentences(evaluation.verdict),
         tiles=tuple(_tiles(evaluation)),
         sections=tuple(evaluation_sections(evaluation)),
-        notes=sentences(remarks(evaluation)),
+        notes=doc.sentences(remarks(evaluation)),
     )
 
 
-def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
+def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
     """Give the sections of an evaluation, the way from the whole to its parts."""
-    yield Section(
+    yield doc.Section(
         "forest",
         "Every measure, and how sure it is",
         {"groups": list(_groups(evaluation))},
@@ -129,26 +103,15 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
         f"{interval_heading(evaluation.level, evaluation.values())}: values that these examples do "
         "not rule out.",
     )
-    confusion = _confusion_cells(evaluation)
-    if confusion is not None:
-        yield Section(
-            "confusion",
-            "What was called what",
-            confusion,
-            "Rows are the truth, columns what the classifier said; shares are of the true class.",
-        )
     mistakes = mistake_table(evaluation)
-    if mistakes is not None:
-        yield table_section(mistakes)
-    classes = _class_rows(evaluation)
-    if classes is not None:
-        yield Section("classes", "Class by class", classes)
-    slices = slices_section(evaluation)
-    if slices is not None:
-        yield slices
-    explorer = explorer_section(evaluation)
-    if explorer is not None:
-        yield explorer
+    sections = (
+        _confusion_section(evaluation),
+        None if mistakes is None else doc.table_section(mistakes),
+        _classes_section(evaluation),
+        slices_section(evaluation),
+        explorer_section(evaluation),
+    )
+    yield from filter(None, sections)
     yield from score_sections(evaluation)
 
 
@@ -161,12 +124,12 @@ def _subtitle(evaluation: Evaluation) -> str:
     return " · ".join([*parts, interval_subtitle(evaluation.level, evaluation.values())])
 
 
-def _tiles(evaluation: Evaluation) -> Iterator[Tile]:
+def _tiles(evaluation: Evaluation) -> Iterator[doc.Tile]:
     # Where the verdict says that accuracy misleads, what it points to comes first.
     misleads = has_code(evaluation.verdict, "accuracy_misleads")
     order = HEADLINES_OF_RARE if misleads else HEADLINES
     for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
-        yield Tile.of(title_of(name), evaluation[name])
+        yield doc.Tile.of(title_of(name), evaluation[name])
 
 
 def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
@@ -174,7 +137,7 @@ def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     for name in evaluation:
         members.setdefault(_group_of(name), []).append(name)
     for group, names in members.items():
-        axis = axis_of([evaluation[name] for name in names], *group.also)
+        axis = doc.axis_of([evaluation[name] for name in names], *group.also)
         rows = [_row(name, evaluation[name], axis if group.shared else None) for name in names]
         marks = axis.marks() if axis is not None and group.shared else []
         yield {"title": group.title, "marks": marks, "rows": rows}
@@ -191,12 +154,14 @@ def _group_of(name: str) -> Group:
     return HIGHER if result.higher_is_better else LOWER
 
 
-def _row(name: str, estimate: Estimate, axis: Axis | None) -> dict[str, Any]:
+def _row(name: str, estimate: Estimate, axis: doc.Axis | None) -> dict[str, Any]:
     result, _ = measure_of(name)
-    return forest_row(Entry(title_of(name), estimate, result.summary if result else ""), axis)
+    return doc.forest_row(
+        doc.Entry(title_of(name), estimate, result.summary if result else ""), axis
+    )
 
 
-def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
+def _confusion_section(evaluation: Evaluation) -> doc.Section | None:
     result = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
     if result is None:
         return None
@@ -215,17 +180,19 @@ def _confusion_cells(evaluation: Evaluation) -> dict[str, Any] | None:
         ]
         rows.append({"label": visible(labels[at]), "cells": cells, "total": count(total)})
     sums = [count(total) for total in counts.sum(axis=0)]
-    return {"labels": list(map(visible, labels)), "rows": rows, "sums": sums}
+    data = {"labels": list(map(visible, labels)), "rows": rows, "sums": sums}
+    lead = "Rows are the truth, columns what the classifier said; shares are of the true class."
+    return doc.Section("confusion", "What was called what", data, lead)
 
 
-def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
+def _classes_section(evaluation: Evaluation) -> doc.Section | None:
     if not evaluation.by_class:
         return None
     offered = next(iter(evaluation.by_class.values()))
     names = [name for name in CLASS_MEASURES if name in offered] or list(offered)
     chosen = chosen_classes(evaluation, MAX_CLASS_ROWS)
     shown = [(label, evaluation.by_class[label]) for label in chosen]
-    axes = {name: axis_of([estimates[name] for _, estimates in shown]) for name in names}
+    axes = {name: doc.axis_of([estimates[name] for _, estimates in shown]) for name in names}
     sizes = class_sizes(evaluation)
     rows = [
         {
@@ -235,11 +202,12 @@ def _class_rows(evaluation: Evaluation) -> dict[str, Any] | None:
         }
         for label, estimates in shown
     ]
-    return {
+    data = {
         "columns": [title_of(name) for name in names],
         "rows": rows,
         "left_out": left_out(evaluation, MAX_CLASS_ROWS),
     }
+    return doc.Section("classes", "Class by class", data)
 
 
 def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
@@ -274,7 +242,7 @@ def left_out(evaluation: Evaluation, most: int) -> str:
     )
 
 
-def _terminal_classes(evaluation: Evaluation) -> Table | None:
+def _terminal_classes(evaluation: Evaluation) -> doc.Table | None:
     if not evaluation.by_class:
         return None
     offered = next(iter(evaluation.by_class.values()))
@@ -282,27 +250,25 @@ def _terminal_classes(evaluation: Evaluation) -> Table | None:
     return class_table(evaluation, chosen, MAX_CLASSES_SHOWN)
 
 
-def evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
+def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
-    yield Sentences(evaluation.verdict)
+    yield doc.Sentences(evaluation.verdict)
     yield measure_table(evaluation)
-    narrow = len(evaluation.labels) > WIDE_CELLS
-    confusion = confusion_table(evaluation, narrow=narrow)
     tables = (
         _terminal_classes(evaluation),
-        confusion,
+        confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
         mistake_table(evaluation),
         slice_table(evaluation, narrow=True),
     )
-    yield from (table for table in tables if table is not None)
+    yield from filter(None, tables)
     left = left_out(evaluation, MAX_CLASSES_SHOWN)
     if left:
-        yield Sentences([f"{left} --json has all."])
-    yield Sentences(remarks(evaluation), "Notes")
-    yield FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+        yield doc.Sentences([f"{left} --json has all."])
+    yield doc.Sentences(remarks(evaluation), "Notes")
+    yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
 
 
-def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
+def evaluation_tables(evaluation: Evaluation) -> Iterator[doc.Table]:
     """Give the tables of Markdown and LaTeX."""
     tables = (
         measure_table(evaluation),
@@ -310,30 +276,30 @@ def evaluation_tables(evaluation: Evaluation) -> Iterator[Table]:
         confusion_table(evaluation),
         slice_table(evaluation),
     )
-    return (table for table in tables if table is not None)
+    return filter(None, tables)
 
 
-def measure_table(evaluation: Evaluation) -> Table:
+def measure_table(evaluation: Evaluation) -> doc.Table:
     """Give one row per measure: value, interval, method, examples."""
     heading = interval_heading(evaluation.level, evaluation.values())
-    columns = heads("Measure", "#Value", f"#{heading}", "Method", "#n")
+    columns = doc.heads("Measure", "#Value", f"#{heading}", "Method", "#n")
     rows, mark = [], marks_of(evaluation)
     for name, estimate in evaluation.items():
         words = written(estimate)
         method = NO_INTERVAL if estimate.interval is None else estimate.interval.method
         method += mark(estimate)
         rows.append((title_of(name), words.value, words.interval, method, count(estimate.n)))
-    return Table("Measures", columns, tuple(rows))
+    return doc.Table("Measures", columns, tuple(rows))
 
 
 def class_table(
     evaluation: Evaluation, measures: tuple[str, ...] | None = None, most: int | None = None
-) -> Table | None:
+) -> doc.Table | None:
     """Give one row per class, of `most` of them; None without estimates of single classes."""
     if not evaluation.by_class:
         return None
     names = measures or tuple(next(iter(evaluation.by_class.values())))
-    columns = heads("Class", *(Column(title_of(name), numeric=True) for name in names))
+    columns = doc.heads("Class", *(doc.Column(title_of(name), numeric=True) for name in names))
     mark = marks_of(evaluation)
     rows = tuple(
         (label, *(with_interval(one) + mark(one) for one in (estimates[name] for name in names)))
@@ -341,10 +307,10 @@ def class_table(
         for estimates in (evaluation.by_class[label],)
     )
     sure = interval_subtitle(evaluation.level, evaluation.values())
-    return Table(f"Classes ({sure})", columns, rows)
+    return doc.Table(f"Classes ({sure})", columns, rows)
 
 
-def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | None:
+def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> doc.Table | None:
     """Give counts with the share of each true class; None for more than a dozen classes.
 
     The narrow form has the shares only, in whole percent.
@@ -354,18 +320,20 @@ def confusion_table(evaluation: Evaluation, *, narrow: bool = False) -> Table | 
         return None
     labels, counts = result
     totals = counts.sum(axis=1)
-    columns = heads(Column("True" if narrow else "True \\ called"), *number_columns(labels), "#n")
+    columns = doc.heads(
+        doc.Column("True" if narrow else "True \\ called"), *doc.number_columns(labels), "#n"
+    )
     rows = []
     for label, row, total in zip(labels, counts, totals, strict=True):
         wide = [f"{count(n)} ({share(n, total)})" for n in row]
         rows.append((label, *([_whole(n, total) for n in row] if narrow else wide), count(total)))
     if narrow:
-        return Table("Confusion matrix (% of the true class)", columns, tuple(rows))
+        return doc.Table("Confusion matrix (% of the true class)", columns, tuple(rows))
     rows.append(("n", *map(count, counts.sum(axis=0)), count(totals.sum())))
-    return Table("Confusion matrix (share of the true class)", columns, tuple(rows))
+    return doc.Table("Confusion matrix (share of the true class)", columns, tuple(rows))
 
 
-def mistake_table(evaluation: Evaluation) -> Table | None:
+def mistake_table(evaluation: Evaluation) -> doc.Table | None:
     """Give the most frequent mistakes, where the confusion matrix is too large to be read."""
     cells = _cells(evaluation)
     if cells is None or cells.multilabel or len(cells.labels) <= WIDEST_CONFUSION:
@@ -377,8 +345,8 @@ def mistake_table(evaluation: Evaluation) -> Table | None:
         (labels[truth], labels[said], count(n), share(n, totals[truth]))
         for truth, said, n in zip(true[worst], called[worst], wrong[worst], strict=True)
     ]
-    columns = heads("True", "Called", "#n", "#of the true class")
-    return Table("Most frequent mistakes", columns, tuple(rows))
+    columns = doc.heads("True", "Called", "#n", "#of the true class")
+    return doc.Table("Most frequent mistakes", columns, tuple(rows))
 
 
 def _whole(part: float, whole: float) -> str:
@@ -389,7 +357,7 @@ def _whole(part: float, whole: float) -> str:
 
 def remarks(evaluation: Evaluation) -> tuple[str, ...]:
     """Give the notes of the evaluation, then those of its measures, each told once."""
-    notes = each_once(
+    notes = doc.each_once(
         (title_of(name), note) for name, estimate in evaluation.items() for note in estimate.notes
     )
     text = (_remark(titles, note) for note, titles in notes.items())
@@ -406,7 +374,7 @@ def _remark(titles: list[str], note: str) -> str:
     return f"{named}{link} {reason}"
 
 
-def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> Facts:
+def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> doc.Facts:
     """Say what was assumed, in pairs of words, without the settings to `skip`."""
     yield "examples", count(evaluation.n)
     if evaluation.labels:
@@ -423,7 +391,7 @@ def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
     if before_all:  # until that is done the other numbers mislead
         yield from before_all
         return
-    yield from by_rules(evaluation, RULES, compare_with_the_present)
+    yield from by_rules(RULES, compare_with_the_present)(evaluation)
     yield from perhaps_probabilities(evaluation)
 
 
@@ -689,12 +657,12 @@ def _f1(table: Sweep) -> Any:
         return result / (result + table.fn + table.fp)
 
 
-def evaluation_pictures(evaluation: Evaluation) -> Pictures:
+def evaluation_pictures(evaluation: Evaluation) -> doc.Pictures:
     """Draw every measure, what was called what, the classes, and the scores."""
     yield "measures", measure_forest(evaluation)
     confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
     if confusion is not None:
-        yield "confusion", Matrix(labels=confusion[0], counts=confusion[1])
+        yield "confusion", doc.Matrix(labels=confusion[0], counts=confusion[1])
     if evaluation.by_class:
         yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
     if evaluation.slices:
@@ -702,27 +670,27 @@ def evaluation_pictures(evaluation: Evaluation) -> Pictures:
     yield from score_pictures(evaluation)
 
 
-def measure_forest(evaluation: Evaluation) -> Forest:
+def measure_forest(evaluation: Evaluation) -> doc.Forest:
     """Describe the measures that lie between 0 and 1, in groups; the others are named."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[doc.Entry]] = {}
     others = []
     for name, estimate in evaluation.items():
         heading = _heading(name)
         if heading is None:
             others.append(name)
         else:
-            groups.setdefault(heading, []).append(Entry(title_of(name), estimate))
+            groups.setdefault(heading, []).append(doc.Entry(title_of(name), estimate))
     if not groups:
-        return forest_of([replace(evaluation[name], measure=name) for name in others])
-    rows = [row for heading, result in groups.items() for row in (Entry(heading), *result)]
+        return doc.forest_of([replace(evaluation[name], measure=name) for name in others])
+    rows = [row for heading, result in groups.items() for row in (doc.Entry(heading), *result)]
     note = f"On other scales: {', '.join(map(title_of, others))}" if others else ""
-    return Forest(rows=rows, note=note, span=SHARE_RANGE)
+    return doc.Forest(rows=rows, note=note, span=doc.SHARE_RANGE)
 
 
 def _heading(name: str) -> str | None:
     """Name the group of a measure; None where it is not between 0 and 1."""
     result, average = measure_of(name)
-    if result is None or result.measure_range != SHARE_RANGE:
+    if result is None or result.measure_range != doc.SHARE_RANGE:
         return None
     if average:
         return f"{average.capitalize()} averages"
@@ -747,25 +715,26 @@ def class_forest(
     by_class: Mapping[str, Mapping[str, Estimate]],
     sizes: Mapping[str, float],
     held_out: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({}),
-) -> Forest:
+) -> doc.Forest:
     """Describe the F1 of the most frequent classes, beside it that on held-out examples."""
     shown_names = list(sizes)[:MAX_DRAWN_CLASSES]
     offered = by_class[shown_names[0]]
     measure = "f1" if "f1" in offered else next(iter(offered))
     left_out = len(sizes) - len(shown_names)
     words = title_of(measure)
-    return Forest(
+    return doc.Forest(
         rows=[
-            Entry(_with_size(name, sizes[name]), by_class[name][measure]) for name in shown_names
+            doc.Entry(_with_size(name, sizes[name]), by_class[name][measure])
+            for name in shown_names
         ],
         note=f"{words}; {left_out:,} rarer ones are not drawn" if left_out else words,
-        span=SHARE_RANGE,
-        beside={
+        span=doc.SHARE_RANGE,
+        extra_dots={
             row: held_out[name][measure].value
             for row, name in enumerate(shown_names)
             if name in held_out and measure in held_out[name]
         },
-        beside_words="on the documents held out",
+        extra_words="on the documents held out",
     )
 
 

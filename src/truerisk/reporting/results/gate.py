@@ -1,27 +1,17 @@
 """A gate: the answer, one row per claim, and how to open it."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from truerisk.gates.gate import GateResult
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Facts,
-    Pictures,
-    Sentences,
-    Table,
-    forest_of,
-    heads,
-    sentences,
-    table_section,
-)
-from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting import document as doc
+from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.results.estimate import estimate_uses
 from truerisk.reporting.sections.coverage import marks_of
 from truerisk.reporting.wording import spoken, written
 
 
-def checks_table(result: GateResult) -> Table:
+def checks_table(result: GateResult) -> doc.Table:
     """Give one row per claim: the value, its interval, and whether it is shown."""
     rows, mark = [], marks_of(result)
     for one in result.checks:
@@ -30,17 +20,17 @@ def checks_table(result: GateResult) -> Table:
         method = "–" if ends is None else f"{spoken(ends.method)}{mark(one.estimate)}"
         answer = "shown" if one.is_shown else "NOT SHOWN"
         rows.append((one.claim, answer, words.value, words.interval, method))
-    columns = heads("Claim", "Answer", "#Value", "#Interval", "Method")
-    return Table(f"Gate: {result.name}", columns, tuple(rows))
+    columns = doc.heads("Claim", "Answer", "#Value", "#Interval", "Method")
+    return doc.Table(f"Gate: {result.name}", columns, tuple(rows))
 
 
-def gate_chapter(result: GateResult) -> Chapter:
+def gate_chapter(result: GateResult) -> doc.Chapter:
     """Give all that a page says of a gate."""
-    return Chapter(
+    return doc.Chapter(
         title="Does this model ship?",
         subtitle=result.name,
-        verdict=sentences([result.verdict, *_failed(result)]),
-        sections=(table_section(checks_table(result)),),
+        verdict=doc.sentences([result.verdict, *_failed(result)]),
+        sections=(doc.table_section(checks_table(result)),),
     )
 
 
@@ -48,28 +38,17 @@ def _failed(result: GateResult) -> Iterator[str]:
     return (str(one) for one in result.checks if not one.is_shown)
 
 
-def gate_blocks(result: GateResult) -> Iterator[Block]:
+def gate_blocks(result: GateResult) -> Iterator[doc.Block]:
     """Give what a terminal shows."""
-    yield Sentences((result.verdict, *_failed(result)))
+    yield doc.Sentences((result.verdict, *_failed(result)))
     yield checks_table(result)
 
 
-def gate_facts(result: GateResult) -> Facts:
+def gate_facts(result: GateResult) -> doc.Facts:
     """Say which files were read."""
     yield "gate", result.name
     for file in result.source.get("files", ()):
         yield "file", str(getattr(file, "path", file))
-
-
-def gate_uses(result: GateResult) -> Iterator[Use]:
-    """Look up what was measured of the intervals that the claims rest on."""
-    for one in result.checks:
-        yield from estimate_uses(one.estimate)
-
-
-def gate_pictures(result: GateResult) -> Pictures:
-    """Draw the estimates that the claims are about."""
-    yield "claims", forest_of([one.estimate for one in result.checks])
 
 
 PRESENTER = Presenter(
@@ -77,6 +56,8 @@ PRESENTER = Presenter(
     blocks=gate_blocks,
     tables=lambda result: [checks_table(result)],
     facts=gate_facts,
-    intervals=gate_uses,
-    pictures=gate_pictures,
+    intervals=lambda result: chain.from_iterable(
+        estimate_uses(one.estimate) for one in result.checks
+    ),
+    pictures=lambda result: [("claims", doc.forest_of([one.estimate for one in result.checks]))],
 )

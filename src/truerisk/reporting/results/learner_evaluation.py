@@ -9,44 +9,16 @@ import numpy as np
 
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
-from truerisk.reporting.document import (
-    Block,
-    Chapter,
-    Entry,
-    Facts,
-    Section,
-    Sentences,
-    Tile,
-    charts_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Rule, Use, by_rules
+from truerisk.reporting.presenter import Rule, by_rules
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.results.estimate import FEWEST, refit_chart
-from truerisk.reporting.results.evaluation import (
-    HEADLINES,
-    classes_with_few_examples,
-    evaluation_blocks,
-    evaluation_chapter,
-    evaluation_facts,
-    no_better_than_a_constant,
-    one_pair_of_classes,
-    swapped_labels,
-    too_open,
-)
-from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import interval_names
-from truerisk.reporting.wording import (
-    cost_words,
-    count,
-    counted,
-    number,
-    spoken,
-    title_of,
-    with_interval,
-)
-from truerisk.results import Resampled
+from truerisk.reporting.wording import cost_words, count, counted, spoken, with_interval
+from truerisk.results import Resampled, number
 
 MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"
@@ -54,21 +26,17 @@ WIDE_ERROR = 0.1  # an interval of the error rate that says little
 NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 
 
-def learner_chapter(result: LearnerEvaluation) -> Chapter:
+def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
     """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
-    chapter = evaluation_chapter(result)
+    chapter = predictions.evaluation_chapter(result)
     head, *rest = chapter.sections
     return replace(
         chapter,
         title="How good will this learner be?",
-        subtitle=f"{_method(result)} · {chapter.subtitle}",
+        subtitle=f"{method_title(result)}, {counted(result.refits, 'refit')} · {chapter.subtitle}",
         tiles=tuple(_with_baseline(result, chapter)),
         sections=(head, *_spreads(result), *_others(result), *rest),
     )
-
-
-def _method(result: LearnerEvaluation) -> str:
-    return f"{method_title(result)}, {_refits(result)}"
 
 
 def method_title(result: LearnerEvaluation) -> str:
@@ -77,28 +45,24 @@ def method_title(result: LearnerEvaluation) -> str:
     return visible(spoken(result.method)) if defined is None else defined.title
 
 
-def _refits(result: LearnerEvaluation) -> str:
-    return counted(result.refits, "refit")
-
-
-def _with_baseline(result: LearnerEvaluation, chapter: Chapter) -> Iterator[Tile]:
+def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[doc.Tile]:
     titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
     for tile in chapter.tiles:
         always = titles.get(tile.title)
         text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
-        yield replace(tile, beside=tile.beside or text)
+        yield replace(tile, note=tile.note or text)
 
 
-def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
+def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw the value of every refit, for the measures that matter."""
     several = [
         one
-        for name in HEADLINES
+        for name in predictions.HEADLINES
         if isinstance(one := result.get(name), Resampled)
         and np.isfinite(one.replicates).sum() >= FEWEST
     ]
     if several:
-        yield charts_section(
+        yield doc.charts_section(
             "How much the refits differ",
             [refit_chart(one) for one in several[:MAX_SPREADS]],
             "The value of each refit on the examples that it did not train on. A single refit "
@@ -107,38 +71,34 @@ def _spreads(result: LearnerEvaluation) -> Iterator[Section]:
         )
 
 
-def _others(result: LearnerEvaluation) -> Iterator[Section]:
+def _others(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw further estimates of the error rate, and that of always the same answer."""
     always = result.baseline.get("error_rate")
-    entries = [Entry(method_title(result), result["error_rate"])] if "error_rate" in result else []
-    entries += [Entry(spoken(name), one) for name, one in result.variants.items()]
+    entries = (
+        [doc.Entry(method_title(result), result["error_rate"])] if "error_rate" in result else []
+    )
+    entries += [doc.Entry(spoken(name), one) for name, one in result.variants.items()]
     if always is not None:
-        entries.append(Entry(BASELINE, always, "judged on the same examples"))
+        entries.append(doc.Entry(BASELINE, always, "judged on the same examples"))
     if len(entries) > 1:
-        yield estimate_forest("The error rate, and what it is to be held against", "By", entries)
+        yield doc.estimate_forest(
+            "The error rate, and what it is to be held against", "By", entries
+        )
 
 
-def learner_facts(evaluation: Any) -> Facts:
+def learner_facts(evaluation: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "learner", evaluation.model
     # The settings name the intervals of predictions; those of refits are other ones.
-    yield from evaluation_facts(evaluation, skip=("model", "interval", "binomial", "cell_interval"))
+    yield from predictions.evaluation_facts(
+        evaluation, skip=("model", "interval", "binomial", "cell_interval")
+    )
     yield "intervals", interval_names(evaluation.values())
     yield "refits", count(evaluation.refits)
     if evaluation.costs is not None:
         induce, classify = evaluation.costs.seconds
         yield "one training took", cost_words("seconds_to_induce", induce)
         yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
-
-
-def learner_uses(evaluation: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
-    yield from refit_uses(all_estimates(evaluation), design_of(evaluation.settings))
-
-
-def learner_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about a learner that was judged by refits."""
-    yield from by_rules(evaluation, LEARNER_RULES, see_whether_more_would_help)
 
 
 def one_repetition(evaluation: Any) -> Iterator[str]:
@@ -172,7 +132,7 @@ def open_numbers(evaluation: Any) -> Iterator[str]:
     """Ask for more examples: first for what the verdict calls open, else for the error rate."""
     if evaluation.settings.get("method") == "holdout":
         return  # most of what is collected would be trained on
-    yield from list(too_open(evaluation)) or error_is_open(evaluation)
+    yield from list(predictions.too_open(evaluation)) or error_is_open(evaluation)
 
 
 def error_is_open(evaluation: Any) -> Iterator[str]:
@@ -206,19 +166,19 @@ def see_whether_more_would_help(evaluation: Any) -> Iterator[str]:
 
 
 LEARNER_RULES: tuple[Rule, ...] = (
-    swapped_labels,
-    no_better_than_a_constant,
+    predictions.swapped_labels,
+    predictions.no_better_than_a_constant,
     one_holdout,
     open_numbers,
     one_repetition,
-    one_pair_of_classes,
-    classes_with_few_examples,
+    predictions.one_pair_of_classes,
+    predictions.classes_with_few_examples,
 )
 
 
-def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
+def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
     """Give what a terminal shows: the evaluation, and what training and classifying cost."""
-    yield from evaluation_blocks(evaluation)
+    yield from predictions.evaluation_blocks(evaluation)
     if evaluation.costs is None:
         return
     induce, classify = evaluation.costs.seconds
@@ -228,14 +188,14 @@ def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[Block]:
         f"{classify:.3g} s."
     )
     constant = [] if always is None else [f"Always answering the commonest class: {always}"]
-    yield Sentences([*constant, costs])
+    yield doc.Sentences([*constant, costs])
 
 
 PRESENTER = replace(
-    EVALUATION,
+    predictions.PRESENTER,
     chapter=learner_chapter,
     blocks=learner_blocks,
     facts=learner_facts,
-    next_steps=learner_steps,
-    intervals=learner_uses,
+    next_steps=by_rules(LEARNER_RULES, see_whether_more_would_help),
+    intervals=lambda result: refit_uses(all_estimates(result), design_of(result.settings)),
 )

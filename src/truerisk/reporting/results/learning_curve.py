@@ -1,7 +1,7 @@
 """LearningCurve: what more examples bring, what they cost, and the tables behind it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -11,56 +11,26 @@ from truerisk.estimation.curves.laws import FAR, Extrapolation
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
 from truerisk.intervals.measured_coverage import LEARNER, coverage_of
-from truerisk.reporting.document import (
-    INKS,
-    Band,
-    Block,
-    Chapter,
-    Chart,
-    Dots,
-    FactList,
-    Facts,
-    Ink,
-    Line,
-    Pictures,
-    Scale,
-    Section,
-    Sentences,
-    Shape,
-    Table,
-    Tile,
-    Upright,
-    charts_section,
-    each_once,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import measure_of, title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.wording import (
     NO_INTERVAL,
-    SECONDS,
-    UNDEFINED,
-    UNITS,
+    cost_unit,
     cost_words,
     count,
     counted,
-    decimals_for,
     interval_heading,
     interval_words,
-    measure_of,
-    number,
     percent,
     plain_text,
-    title_of,
     with_interval,
     written,
 )
-from truerisk.results import Estimate, Interval, as_plain
+from truerisk.results import UNDEFINED, Estimate, as_plain, decimals_for, number
 
 MAX_TILES = 4
-MAX_TOLD = 3  # learners in the verdict; the tables have them all
+MAX_IN_VERDICT = 3  # learners in the verdict; the tables have them all
 ESTIMATE_TITLES = {"cross_validation": "Cross-validated", "xi_alpha": "ξα"}
 COST_TITLES = {
     "seconds_to_induce": "Training",
@@ -82,40 +52,40 @@ GAIN = 0.1  # of the loss: less is not worth collecting for
 FURTHER = 4  # times as many examples
 
 
-def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> Chapter:
+def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> doc.Chapter:
     """Give all that a page says of learning curves; `wanted` is a value of the measure to reach."""
     subtitle = (
         counted(curve.n, "example"),
         f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
         f"{percent(curve.level)} intervals",
     )
-    return Chapter(
+    return doc.Chapter(
         title="Would more examples help?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(curve, wanted)),
+        verdict=doc.sentences(_verdict(curve, wanted)),
         tiles=tuple(_tiles(curve)),
         sections=(
-            charts_section("Learning curves", list(value_charts(curve, wanted))),
-            charts_section(
+            doc.charts_section("Learning curves", list(value_charts(curve, wanted))),
+            doc.charts_section(
                 "What it costs in time",
                 [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
                 "Dots are medians over the repeats; the line is the growth fitted to the larger "
                 "half of the sizes.",
             ),
-            charts_section(
+            doc.charts_section(
                 "What it costs in memory, and what a budget buys",
                 [cost_chart(curve, "memory"), *budget_charts(curve)],
             ),
             *_page_tables(curve, wanted),
         ),
-        notes=sentences((*curve.notes, *point_notes(curve))),
+        notes=doc.sentences((*curve.notes, *point_notes(curve))),
     )
 
 
 def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
     """Say what the best learners gain by more examples, and whether that is sure."""
     ranked = _best_first(curve)
-    for learner in ranked[:MAX_TOLD]:
+    for learner in ranked[:MAX_IN_VERDICT]:
         yield from expectation(curve, learner)
     best = ranked[0]
     if best.extrapolation is None:
@@ -141,7 +111,7 @@ def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
     return sorted(curve.values(), key=place)
 
 
-def _tiles(curve: LearningCurve) -> Iterator[Tile]:
+def _tiles(curve: LearningCurve) -> Iterator[doc.Tile]:
     """Give the values that were measured; of one learner also what a law says of more examples."""
     law = next(iter(curve.values())).extrapolation
     if len(curve) > 1 or law is None:
@@ -149,26 +119,26 @@ def _tiles(curve: LearningCurve) -> Iterator[Tile]:
         return
     point = next(iter(curve.values())).points[-1]
     title = title_of(curve.measure)
-    yield Tile.of(
+    yield doc.Tile.of(
         f"{title} from {counted(point.size, 'example')}", _point_estimate(curve, point), "measured"
     )
     for size in (curve.n, TWICE * curve.n):
-        yield Tile.of(
+        yield doc.Tile.of(
             f"{title} from {counted(size, 'example')}", law.at(size), "expected, by the law"
         )
 
 
-def _tiles_of_learners(curve: LearningCurve) -> Iterator[Tile]:
+def _tiles_of_learners(curve: LearningCurve) -> Iterator[doc.Tile]:
     """Give each learner's value at the largest size, and what twice as many examples promise."""
     for learner in _best_first(curve)[:MAX_TILES]:
         point = learner.points[-1]
         law = learner.extrapolation
-        beside = ""
+        note = ""
         if law is not None:
             twice = written(law.at(TWICE * curve.n))
-            beside = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
+            note = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
         title = f"{title_of(curve.measure)} from {counted(point.size, 'example')}"
-        yield Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), beside)
+        yield doc.Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), note)
 
 
 def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
@@ -182,11 +152,11 @@ def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
     )
 
 
-def _page_tables(curve: LearningCurve, wanted: float | None) -> Iterator[Section]:
+def _page_tables(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Section]:
     values, *others = curve_tables(curve)
     further = [] if wanted is None else [needed_table(curve, wanted)]
     further += [crossing_table(curve)] if curve.crossings else []
-    yield from map(table_section, (*further, values, *others))
+    yield from map(doc.table_section, (*further, values, *others))
 
 
 def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
@@ -236,7 +206,7 @@ def _in_words(estimate: Estimate) -> str:
     return words if estimate.interval is None else f"{words} {interval_words(estimate.interval)}"
 
 
-def curve_tables(curve: LearningCurve) -> Iterator[Table]:
+def curve_tables(curve: LearningCurve) -> Iterator[doc.Table]:
     """Give the tables: values, costs, growth, and what a CPU budget pays for."""
     yield value_table(curve)
     yield cost_table(curve)
@@ -245,17 +215,17 @@ def curve_tables(curve: LearningCurve) -> Iterator[Table]:
         yield budget_table(curve)
 
 
-def value_table(curve: LearningCurve) -> Table:
+def value_table(curve: LearningCurve) -> doc.Table:
     """Give one row per learner and size: mean, interval, sd, and what the training part says."""
     beside = () if curve.estimate is None else (ESTIMATE_TITLES[curve.estimate],)
     numbers = ("Examples", "Mean", interval_heading(curve.level), "sd", *beside)
-    columns = heads("Learner", *number_columns(numbers))
+    columns = doc.heads("Learner", *doc.number_columns(numbers))
     rows = tuple(
         (name, count(point.size), *_values(point), *(_training_estimate(point) for _ in beside))
         for name, learner in curve.items()
         for point in learner.points
     )
-    return Table(f"{title_of(curve.measure)} on examples held out", columns, rows)
+    return doc.Table(f"{title_of(curve.measure)} on examples held out", columns, rows)
 
 
 def _values(point: CurvePoint) -> tuple[str, str, str]:
@@ -274,24 +244,26 @@ def _training_estimate(point: CurvePoint) -> str:
     return f"{number(point.estimate_mean)} ± {number(point.estimate_sd)}"
 
 
-def cost_table(curve: LearningCurve) -> Table:
+def cost_table(curve: LearningCurve) -> doc.Table:
     """Give one row per learner and size: seconds, bytes, CPU seconds."""
-    columns = heads("Learner", "#Examples", *number_columns(COST_TITLES[cost] for cost in COSTS))
+    columns = doc.heads(
+        "Learner", "#Examples", *doc.number_columns(COST_TITLES[cost] for cost in COSTS)
+    )
     rows = tuple(
         (name, count(point.size), *(cost_words(cost, getattr(point, cost)) for cost in COSTS))
         for name, learner in curve.items()
         for point in learner.points
     )
-    return Table("What it costs (medians)", columns, rows)
+    return doc.Table("What it costs (medians)", columns, rows)
 
 
-def growth_table(curve: LearningCurve) -> Table:
+def growth_table(curve: LearningCurve) -> doc.Table:
     """Give one row per learner: the power of n that each cost grows with."""
-    columns = heads("Learner", *number_columns(COST_TITLES[cost] for cost in COSTS))
+    columns = doc.heads("Learner", *doc.number_columns(COST_TITLES[cost] for cost in COSTS))
     rows = tuple(
         (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
     )
-    return Table("Growth with the training examples: n to the power of", columns, rows)
+    return doc.Table("Growth with the training examples: n to the power of", columns, rows)
 
 
 def _power(learner: LearnerCurve, cost: str) -> str:
@@ -301,20 +273,22 @@ def _power(learner: LearnerCurve, cost: str) -> str:
     return f"{growth.exponent:.2f} ± {growth.standard_error:.2f}"
 
 
-def budget_table(curve: LearningCurve) -> Table:
+def budget_table(curve: LearningCurve) -> doc.Table:
     """Give one row per budget from which on another learner or size is the best to be had."""
-    columns = heads("Learner", "#Examples", "#CPU from", *number_columns([title_of(curve.measure)]))
+    columns = doc.heads(
+        "Learner", "#Examples", "#CPU from", *doc.number_columns([title_of(curve.measure)])
+    )
     rows = tuple(
         (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
          number(one.value))
         for one in curve.error_per_cpu_second
     )  # fmt: skip
-    return Table("The best for a budget of CPU time", columns, rows)
+    return doc.Table("The best for a budget of CPU time", columns, rows)
 
 
-def needed_table(curve: LearningCurve, wanted: float) -> Table:
+def needed_table(curve: LearningCurve, wanted: float) -> doc.Table:
     """Give one row per learner: how many training examples a wanted value takes."""
-    columns = heads(
+    columns = doc.heads(
         "Learner",
         "#Examples",
         f"#{interval_heading(curve.level)}",
@@ -329,7 +303,7 @@ def needed_table(curve: LearningCurve, wanted: float) -> Table:
         needed = learner.extrapolate(wanted)
         ends = f"[{_rough(needed.interval.low)}, {_rough(needed.interval.high)}]"
         rows.append((name, _rough(needed.size), ends, _rough(needed.more), needed.reachable))
-    return Table(f"What {title_of(curve.measure)} {wanted:g} takes", columns, tuple(rows))
+    return doc.Table(f"What {title_of(curve.measure)} {wanted:g} takes", columns, tuple(rows))
 
 
 def _rough(size: float) -> str:
@@ -339,35 +313,31 @@ def _rough(size: float) -> str:
     return f"{float(f'{size:.2g}'):,.0f}" if size < MAX_WRITTEN else f"{size:.1e}"
 
 
-def crossing_table(curve: LearningCurve) -> Table:
+def crossing_table(curve: LearningCurve) -> doc.Table:
     """Give one row for each two learners: which is better, from which size on, and by how much."""
-    columns = heads(
-        "Better at the last size",
-        "Than",
-        "#From examples on",
-        "#Lead at the last size",
-        f"#{interval_heading(curve.level)}",
-        "Sure",
-    )
-    rows = []
-    for one in curve.crossings:
-        start = count(curve.sizes[0]) if one.interval is None else f"{one.size:,.0f}"
-        lead, ends = number(one.lead), interval_words(one.lead_interval)
-        rows.append((one.after, one.before, start, lead, ends, "yes" if one.is_sure else "no"))
-    return Table("Which learner is better, and from when on", columns, tuple(rows))
+    first = count(curve.sizes[0])
+    columns: doc.Cells = {
+        "Better at the last size": lambda one: one.after,
+        "Than": lambda one: one.before,
+        "#From examples on": lambda one: first if one.interval is None else f"{one.size:,.0f}",
+        "#Lead at the last size": lambda one: number(one.lead),
+        f"#{interval_heading(curve.level)}": lambda one: interval_words(one.lead_interval),
+        "Sure": lambda one: "yes" if one.is_sure else "no",
+    }
+    return doc.table("Which learner is better, and from when on", columns, curve.crossings)
 
 
 def point_notes(curve: LearningCurve) -> Iterator[str]:
     """Give what is to be said of single points, each thing once for a learner."""
     for name, learner in curve.items():
-        text = each_once(
+        text = doc.each_once(
             (count(point.size), note) for point in learner.points for note in point.notes
         )
         for note, sizes in text.items():
             yield f"{name} on {', '.join(sizes)} examples: {note}"
 
 
-def curve_facts(curve: LearningCurve) -> Facts:
+def curve_facts(curve: LearningCurve) -> doc.Facts:
     """Give what was assumed and where the examples came from, as pairs of words."""
     assumed = dict(learning_curve_facts(curve))
     for name in ("examples", "held out in each repeat", "repeats", "confidence level", TARGET):
@@ -378,7 +348,7 @@ def curve_facts(curve: LearningCurve) -> Facts:
         yield name.replace("_", " "), plain_text(value)
 
 
-def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[Chart]:
+def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Chart]:
     """Draw what was measured, and what laws say of sizes not yet tried, where there are laws."""
     yield _measured(curve)
     every = {name: learner.extrapolation for name, learner in curve.items()}
@@ -387,37 +357,37 @@ def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[Chart]:
         yield _promised(curve, laws, wanted)
 
 
-def _inked(curve: LearningCurve) -> Iterator[tuple[str, LearnerCurve, Ink]]:
-    for (name, learner), ink in zip(curve.items(), cycle(INKS), strict=False):
+def _inked(curve: LearningCurve) -> Iterator[tuple[str, LearnerCurve, doc.Ink]]:
+    for (name, learner), ink in zip(curve.items(), cycle(doc.INKS), strict=False):
         yield name, learner, ink
 
 
-def _measured(curve: LearningCurve) -> Chart:
+def _measured(curve: LearningCurve) -> doc.Chart:
     """Draw what was measured: means, intervals, the sd of a repeat, what the training part says."""
-    shapes: list[Shape] = []
+    shapes: list[doc.Shape] = []
     heights: list[float] = []
     for name, learner, ink in _inked(curve):
         sizes = np.array(learner.sizes, dtype=np.float64)
         means = np.array([point.mean for point in learner.points])
         deviations = np.array([point.sd for point in learner.points])
-        low, high = _ends([point.interval for point in learner.points])
+        low, high = doc.ends_of([point.interval for point in learner.points])
         own = np.array([point.estimate_mean for point in learner.points], dtype=np.float64)
-        shapes += _band(sizes, low, high, ink)
+        shapes += doc.bands(sizes, low, high, ink)
         if np.isfinite(own).any():
-            shapes.append(Line(sizes, own, ink, dashed=True))
+            shapes.append(doc.Line(sizes, own, ink, dashed=True))
         shapes += [
-            Line(sizes, means, ink, words=name),
-            Dots(sizes, means, means - deviations, means + deviations, ink),
+            doc.Line(sizes, means, ink, words=name),
+            doc.Dots(sizes, means, means - deviations, means + deviations, ink),
         ]
         heights += [*means, *low, *high, *own, *(means - deviations), *(means + deviations)]
     dashed = ""
     if curve.estimate is not None:
         title = ESTIMATE_TITLES[curve.estimate]
         dashed = f" Dashed: what the training part alone says ({title[:1].lower()}{title[1:]})."
-    return Chart(
+    return doc.Chart(
         title=f"{title_of(curve.measure)} on examples held out",
-        x=Scale.spanning(EXAMPLES, curve.sizes),
-        y=Scale.over(title_of(curve.measure), heights),
+        x=doc.Scale.spanning(EXAMPLES, curve.sizes),
+        y=doc.Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
         key=(
             f"Band: {percent(curve.level)} interval of the mean. "
@@ -436,10 +406,12 @@ def _heard(curve: LearningCurve) -> Iterator[str]:
         )
 
 
-def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: float | None) -> Chart:
+def _promised(
+    curve: LearningCurve, laws: dict[str, Extrapolation], wanted: float | None
+) -> doc.Chart:
     """Draw the laws, beyond the sizes tried as well, on the means that they were fitted to."""
     end = max(TWICE * curve.n, *(_needed(law, wanted) for law in laws.values()))
-    shapes: list[Shape] = []
+    shapes: list[doc.Shape] = []
     heights: list[float] = [] if wanted is None else [wanted]
     for name, learner, ink in _inked(curve):
         means = np.array([point.mean for point in learner.points])
@@ -449,21 +421,26 @@ def _promised(curve: LearningCurve, laws: dict[str, Extrapolation], wanted: floa
             # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
             low, high, values = (
                 np.clip(ends, *_range(curve.measure))
-                for ends in (*_ends([one.interval for one in law]), [one.value for one in law])
+                for ends in (
+                    *doc.ends_of([one.interval for one in law]),
+                    [one.value for one in law],
+                )
             )
-            shapes += [*_band(sizes, low, high, ink), Line(sizes, values, ink, words=name)]
+            shapes += [*doc.bands(sizes, low, high, ink), doc.Line(sizes, values, ink, words=name)]
             heights += [*values, *low, *high]
-        shapes.append(Dots(learner.sizes, means, ink=ink))
+        shapes.append(doc.Dots(learner.sizes, means, ink=ink))
         heights += means.tolist()
     if wanted is not None:
         ends = [curve.sizes[0], end]
-        shapes.append(Line(ends, [wanted] * 2, "soft", dashed=True, words=f"wanted: {wanted:g}"))
-    shapes.append(Upright(curve.n, "all there are"))
+        shapes.append(
+            doc.Line(ends, [wanted] * 2, "soft", dashed=True, words=f"wanted: {wanted:g}")
+        )
+    shapes.append(doc.Upright(curve.n, "all there are"))
     formula = "1 − a − b·n^−c" if curve.higher_is_better else "a + b·n^−c"
-    return Chart(
+    return doc.Chart(
         title="What more examples would bring, by an inverse power law",
-        x=Scale.spanning(EXAMPLES, (curve.sizes[0], end)),
-        y=Scale.over(title_of(curve.measure), heights),
+        x=doc.Scale.spanning(EXAMPLES, (curve.sizes[0], end)),
+        y=doc.Scale.over(title_of(curve.measure), heights),
         shapes=shapes,
         caption=(
             f"Line: the law {formula} fitted to the dots; band: its {percent(curve.level)} "
@@ -479,25 +456,25 @@ def _needed(law: Extrapolation, wanted: float | None) -> float:
     return size if size <= FAR * law.sizes[-1] else 0.0
 
 
-def cost_chart(curve: LearningCurve, cost: str) -> Chart:
+def cost_chart(curve: LearningCurve, cost: str) -> doc.Chart:
     """Draw one cost of every learner against the training size, and its growth."""
     values = [getattr(point, cost) for learner in curve.values() for point in learner.points]
-    factor, unit = _unit(cost, values)
-    shapes: list[Shape] = []
+    factor, unit = cost_unit(cost, max(filter(math.isfinite, values), default=1.0))
+    shapes: list[doc.Shape] = []
     for name, learner, ink in _inked(curve):
         growth = learner.growth[cost]
         power = "" if growth is None else f" ~ n^{round(growth.exponent, 2) + 0.0:.2f}"
         if growth is not None:
             # A power of n is straight only where both scales are logarithmic.
             sizes = np.geomspace(growth.sizes[0], growth.sizes[-1], LAW_POINTS)
-            shapes.append(Line(sizes, [factor * growth.at(size) for size in sizes], ink))
+            shapes.append(doc.Line(sizes, [factor * growth.at(size) for size in sizes], ink))
         costs = [factor * getattr(point, cost) for point in learner.points]
-        shapes.append(Dots(learner.sizes, costs, ink=ink, words=f"{name}{power}"))
+        shapes.append(doc.Dots(learner.sizes, costs, ink=ink, words=f"{name}{power}"))
     defined = [factor * value for value in values if value > 0]
-    return Chart(
+    return doc.Chart(
         title=COSTS_DRAWN[cost],
-        x=Scale.spanning(EXAMPLES, curve.sizes),
-        y=Scale.spanning(unit, defined),
+        x=doc.Scale.spanning(EXAMPLES, curve.sizes),
+        y=doc.Scale.spanning(unit, defined),
         shapes=shapes,
         description=" ".join(
             f"{name}: grows like {learner.growth[cost]}."
@@ -507,16 +484,17 @@ def cost_chart(curve: LearningCurve, cost: str) -> Chart:
     )
 
 
-def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
+def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     """Draw every mean against its CPU time, and the best that a growing budget pays for."""
     best = curve.error_per_cpu_second
     if not best:
         return
     points = [point for learner in curve.values() for point in learner.points]
-    factor, unit = _unit("cpu_seconds", [point.cpu_seconds for point in points])
+    largest = max(filter(math.isfinite, (point.cpu_seconds for point in points)))
+    factor, unit = cost_unit("cpu_seconds", largest)
     seconds = [factor * point.cpu_seconds for point in points]
-    shapes: list[Shape] = [
-        Dots(
+    shapes: list[doc.Shape] = [
+        doc.Dots(
             [factor * point.cpu_seconds for point in learner.points],
             [point.mean for point in learner.points],
             ink=ink,
@@ -527,12 +505,12 @@ def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
     x = np.repeat([factor * one.cpu_seconds for one in best], 2)
     steps = np.repeat([one.value for one in best], 2)
     end = max(value for value in seconds if math.isfinite(value))
-    line = Line([*x[1:], end], steps, "soft", words="the best for a budget")
+    line = doc.Line([*x[1:], end], steps, "soft", words="the best for a budget")
     defined = [value for value in seconds if value > 0]
-    yield Chart(
+    yield doc.Chart(
         title="What a budget of CPU time buys",
-        x=Scale.spanning(f"CPU {unit} to train", defined),
-        y=Scale.over(title_of(curve.measure), [point.mean for point in points]),
+        x=doc.Scale.spanning(f"CPU {unit} to train", defined),
+        y=doc.Scale.over(title_of(curve.measure), [point.mean for point in points]),
         shapes=[line, *shapes],
         description=" ".join(
             f"From {cost_words('cpu_seconds', one.cpu_seconds)} on: {one.learner} on "
@@ -542,38 +520,17 @@ def budget_charts(curve: LearningCurve) -> Iterator[Chart]:
     )
 
 
-def _unit(cost: str, values: Sequence[float]) -> tuple[float, str]:
-    """Give the unit in which the largest of some costs has one to three digits, and its factor."""
-    largest = max((value for value in values if math.isfinite(value)), default=1.0)
-    if cost == "memory":
-        power = min(int(math.log10(max(largest, 1.0)) // 3), len(UNITS) - 1)
-        return 1000.0**-power, UNITS[power]
-    return next((factor, unit) for least, unit, factor in SECONDS if largest >= least)
-
-
 def _range(measure: str) -> tuple[float, float]:
     result, _ = measure_of(measure)
     return (-math.inf, math.inf) if result is None else result.measure_range
 
 
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, ink: Ink) -> list[Shape]:
-    """Give the band between the known ends; none where fewer than two are known."""
-    defined = np.isfinite(low) & np.isfinite(high)
-    return [Band(x[defined], low[defined], high[defined], ink)] if defined.sum() > 1 else []
-
-
-def _ends(intervals: Sequence[Interval | None]) -> tuple[np.ndarray, np.ndarray]:
-    low = [math.nan if one is None else one.low for one in intervals]
-    high = [math.nan if one is None else one.high for one in intervals]
-    return np.array(low), np.array(high)
-
-
-def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[Block]:
+def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:
     """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
-    yield Sentences(tuple(curve_sentences(curve, wanted)))
+    yield doc.Sentences(tuple(curve_sentences(curve, wanted)))
     yield from curve_tables(curve)
-    yield Sentences((*curve.notes, *point_notes(curve)), "Notes")
-    yield FactList(list(curve_facts(curve)))
+    yield doc.Sentences((*curve.notes, *point_notes(curve)), "Notes")
+    yield doc.FactList(list(curve_facts(curve)))
 
 
 def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
@@ -581,7 +538,7 @@ def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
     return {name: learner.extrapolate(wanted) for name, learner in curve.items()}
 
 
-def curve_pictures(curve: LearningCurve) -> Pictures:
+def curve_pictures(curve: LearningCurve) -> doc.Pictures:
     """Draw the values, the law beyond them, each cost, and what a budget buys."""
     for name, chart in zip(("learning-curve", "law"), value_charts(curve, None), strict=False):
         yield name, chart
@@ -591,7 +548,7 @@ def curve_pictures(curve: LearningCurve) -> Pictures:
         yield "cpu-seconds", chart
 
 
-def learning_curve_facts(curve: Any) -> Facts:
+def learning_curve_facts(curve: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "learners", plain_text(list(curve))
     yield "measure", title_of(curve.measure)

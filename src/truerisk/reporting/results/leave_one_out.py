@@ -7,21 +7,14 @@ from typing import Any
 from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 from truerisk.reporting.document import Chapter, Facts
 from truerisk.reporting.presenter import by_rules
-from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
-from truerisk.reporting.results.evaluation import (
-    classes_with_few_examples,
-    evaluation_chapter,
-    evaluation_facts,
-    no_better_than_a_constant,
-    one_pair_of_classes,
-)
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.sections.coverage import svm_uses
 from truerisk.reporting.wording import count, counted
 
 
 def leave_one_out_chapter(result: LeaveOneOut) -> Chapter:
     """Give all that a page says of leave-one-out predictions."""
-    chapter = evaluation_chapter(result)
+    chapter = predictions.evaluation_chapter(result)
     return replace(
         chapter,
         title="How good will this learner be?",
@@ -31,7 +24,7 @@ def leave_one_out_chapter(result: LeaveOneOut) -> Chapter:
 
 def leave_one_out_facts(evaluation: Any) -> Facts:
     """Say what was assumed, in pairs of words."""
-    yield from evaluation_facts(evaluation)
+    yield from predictions.evaluation_facts(evaluation)
     yield (
         "called wrong by the model trained without them",
         counted(len(evaluation.errors), "example"),
@@ -43,15 +36,6 @@ def leave_one_out_facts(evaluation: Any) -> Facts:
     yield "refits; the other calls follow from the training on all", count(evaluation.refits)
 
 
-def leave_one_out_steps(evaluation: Any) -> Iterator[str]:
-    """Say what to do about exact leave-one-out."""
-    yield from by_rules(
-        evaluation,
-        (no_better_than_a_constant, one_pair_of_classes, classes_with_few_examples),
-        between_settings,
-    )
-
-
 def between_settings(evaluation: Any) -> Iterator[str]:
     """Send on to the choice among settings."""
     yield (
@@ -61,9 +45,16 @@ def between_settings(evaluation: Any) -> Iterator[str]:
 
 
 PRESENTER = replace(
-    EVALUATION,
+    predictions.PRESENTER,
     chapter=leave_one_out_chapter,
     facts=leave_one_out_facts,
-    next_steps=leave_one_out_steps,
+    next_steps=by_rules(
+        (
+            predictions.no_better_than_a_constant,
+            predictions.one_pair_of_classes,
+            predictions.classes_with_few_examples,
+        ),
+        between_settings,
+    ),
     intervals=svm_uses,
 )

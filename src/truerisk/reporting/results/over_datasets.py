@@ -8,24 +8,8 @@ from typing import Any
 from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
 from truerisk.intervals.measured_coverage import DIFFERENCE, coverage_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
-from truerisk.reporting.document import (
-    SENTENCE,
-    Block,
-    Chapter,
-    Column,
-    FactList,
-    Facts,
-    Pictures,
-    Section,
-    Sentences,
-    Table,
-    Tile,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import SIDES
@@ -44,12 +28,11 @@ from truerisk.reporting.wording import (
     counted,
     interval_heading,
     interval_words,
-    number,
     p_words,
     percent,
     plain_text,
 )
-from truerisk.results import Estimate
+from truerisk.results import Estimate, number
 
 ZEROS = {
     "pratt": "ranked, then left out (Pratt)",
@@ -76,49 +59,49 @@ NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
-def over_datasets_chapter(result: OverDatasets) -> Chapter:
+def over_datasets_chapter(result: OverDatasets) -> doc.Chapter:
     """Make the chapter of classifiers compared over many data sets."""
     parts = (
         counted(result.n, "data set"),
         counted(len(result.names), "classifier"),
         f"{percent(result.level)} intervals",
     )
-    return Chapter(
+    return doc.Chapter(
         title="Which classifier is better over many data sets?",
         subtitle=" · ".join(parts),
-        verdict=sentences(result.verdict),
+        verdict=doc.sentences(result.verdict),
         tiles=tuple(_tiles(result)),
         sections=tuple(_sections(result)),
-        notes=sentences(ranking_notes(result)),
+        notes=doc.sentences(ranking_notes(result)),
     )
 
 
-def _sections(result: OverDatasets) -> Iterator[Section]:
+def _sections(result: OverDatasets) -> Iterator[doc.Section]:
     if result.friedman is not None:
         yield critical_difference_section(result)
     shown = result.pairs[:MAX_PAIRS]
     left_out = len(result.pairs) - len(shown)
     yield _pairs(result, shown, left_out)
     yield _posteriors(result, shown, left_out)
-    yield from map(table_section, ranking_tables(result, drawn=True))
+    yield from map(doc.table_section, ranking_tables(result, drawn=True))
 
 
-def _tiles(result: OverDatasets) -> Iterator[Tile]:
+def _tiles(result: OverDatasets) -> Iterator[doc.Tile]:
     if result.friedman is None:
         yield difference_tile(_pair_difference(result, result.pairs[0], "Typical difference"))
     best = result.in_order[0]
     among = f"of {len(result.names)} classifiers, over {counted(result.n, 'data set')}"
-    yield Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
+    yield doc.Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
     if result.friedman is not None:
-        yield Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
+        yield doc.Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
     length = result.critical_difference if result.control is None else result.control_difference
     if length is not None:
         kind = "Nemenyi" if result.control is None else "Bonferroni-Dunn"
         words = f"{kind}, {percent(result.level)}"
-        yield Tile("Critical difference of ranks", f"{length:.2f}", words)
+        yield doc.Tile("Critical difference of ranks", f"{length:.2f}", words)
 
 
-def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> doc.Section:
     rows = [_pair_difference(result, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
     side = SIDES[result.higher_is_better]
@@ -155,7 +138,9 @@ def _pair_difference(result: OverDatasets, pair: PairOverDatasets, title: str) -
     )
 
 
-def _posteriors(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> Section:
+def _posteriors(
+    result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int
+) -> doc.Section:
     region = (
         "Without a region of equivalence only exact ties are equivalent."
         if result.region is None
@@ -183,11 +168,11 @@ def _probability_bars(pair: PairOverDatasets) -> Iterator[ProbabilityBar]:
         yield ProbabilityBar(title, *chances, NEXT)
 
 
-def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[Table]:
+def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[doc.Table]:
     """Give the tables; those of pairs and posteriors are left out where they are `drawn`."""
     yield rank_table(result)
     if result.friedman is not None:
-        yield together_table(result)
+        yield together_table(result.friedman)
     if not drawn:
         yield pair_table(result)
     yield p_value_table(result)
@@ -197,117 +182,91 @@ def ranking_tables(result: OverDatasets, *, drawn: bool = False) -> Iterator[Tab
         yield control_table(result)
 
 
-def rank_table(result: OverDatasets) -> Table:
+def rank_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier, the best first; ranks do not tell a group apart."""
-    groups = {
-        name: ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
-        for name in result.names
+    columns: doc.Cells = {
+        "Classifier": str,
+        "#Average rank": lambda name: f"{result.rank_of(name):.3f}",
+        "#Mean score": lambda name: number(result.mean_scores[result.names.index(name)], 4),
     }
-    grouped = result.critical_difference is not None
-    columns = heads(
-        "Classifier", "#Average rank", "#Mean score", *((Column("Groups"),) if grouped else ())
-    )
-    rows = tuple(
-        (
-            name,
-            f"{result.rank_of(name):.3f}",
-            number(result.mean_scores[result.names.index(name)], 4),
-            *((groups[name] or NO_INTERVAL,) if grouped else ()),
+    if result.critical_difference is not None:
+        columns["Groups"] = lambda name: (
+            ", ".join(str(at) for at, one in enumerate(result.cliques, 1) if name in one)
+            or NO_INTERVAL
         )
-        for name in result.in_order
-    )
-    return Table(f"Average ranks over {count(result.n)} data sets", columns, rows)
+    return doc.table(f"Average ranks over {count(result.n)} data sets", columns, result.in_order)
 
 
-def together_table(result: OverDatasets) -> Table:
+def together_table(test: Any) -> doc.Table:
     """Give one row per test of all classifiers together."""
-    columns = heads("Test", "#Statistic", "#p")
-    test = result.friedman
-    if test is None:
-        return Table("All together", columns, ())
     rows = (
-        ("Iman-Davenport F", number(test.f), p_words(test.p_value)),
-        ("Friedman χ²", number(test.chi2), p_words(test.chi2_p_value)),
-        (
-            "Friedman χ², corrected for ties",
-            number(test.chi2_tie_corrected),
-            p_words(test.tie_corrected_p_value),
-        ),
+        ("Iman-Davenport F", test.f, test.p_value),
+        ("Friedman χ²", test.chi2, test.chi2_p_value),
+        ("Friedman χ², corrected for ties", test.chi2_tie_corrected, test.tie_corrected_p_value),
     )
-    return Table("All together", columns, rows)
+    words = tuple((name, number(value), p_words(p_value)) for name, value, p_value in rows)
+    return doc.Table("All together", doc.heads("Test", "#Statistic", "#p"), words)
 
 
-def pair_table(result: OverDatasets) -> Table:
+def pair_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: typical difference, interval, wins, finding."""
-    columns = heads(
-        "Second − first",
-        "#Typical",
-        f"#{interval_heading(result.level)}",
-        "#Won, tied, lost",
-        "The second is",
-    )
-    rows = tuple(
-        (
-            _title(pair),
-            number(pair.difference),
-            interval_words(pair.interval),
-            f"{pair.wins}, {pair.ties}, {pair.losses}",
-            pair.finding,
-        )
-        for pair in result.pairs
-    )
-    return Table("Pairs", columns, rows)
+    columns: doc.Cells = {
+        "Second − first": _title,
+        "#Typical": lambda pair: number(pair.difference),
+        f"#{interval_heading(result.level)}": lambda pair: interval_words(pair.interval),
+        "#Won, tied, lost": lambda pair: f"{pair.wins}, {pair.ties}, {pair.losses}",
+        "The second is": lambda pair: pair.finding,
+    }
+    return doc.table("Pairs", columns, result.pairs)
 
 
-def p_value_table(result: OverDatasets) -> Table:
+def p_value_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair: the p-values of its tests, of which Holm's tells the finding."""
-    offered: tuple[tuple[str, Callable[[PairOverDatasets], float | None]], ...] = (
-        ("Wilcoxon", lambda pair: pair.wilcoxon.p_value),
-        ("Holm", lambda pair: pair.p_value),
-        ("Sign", lambda pair: pair.sign_p_value),
-        ("Nemenyi", lambda pair: pair.nemenyi_p_value),
-        ("Equivalence", lambda pair: pair.equivalence_p_value),
-    )
-    used = [(head, value) for head, value in offered if value(result.pairs[0]) is not None]
-    columns = heads("Second − first", *number_columns(head for head, _ in used))
+    offered: dict[str, Callable[[PairOverDatasets], float | None]] = {
+        "Wilcoxon": lambda pair: pair.wilcoxon.p_value,
+        "Holm": lambda pair: pair.p_value,
+        "Sign": lambda pair: pair.sign_p_value,
+        "Nemenyi": lambda pair: pair.nemenyi_p_value,
+        "Equivalence": lambda pair: pair.equivalence_p_value,
+    }
+    used = {head: value for head, value in offered.items() if value(result.pairs[0]) is not None}
+    columns = doc.heads("Second − first", *doc.number_columns(used))
     rows = tuple(
-        (_title(pair), *(p_words(value(pair)) for _, value in used)) for pair in result.pairs
+        (_title(pair), *(p_words(value(pair)) for value in used.values())) for pair in result.pairs
     )
-    return Table("p-values", columns, rows)
+    return doc.Table("p-values", columns, rows)
 
 
 def _title(pair: PairOverDatasets) -> str:
     return f"{pair.names[1]} − {pair.names[0]}"
 
 
-def posterior_table(result: OverDatasets) -> Table:
+def posterior_table(result: OverDatasets) -> doc.Table:
     """Give one row per pair and model: the chances of worse, equivalent, better."""
-    columns = heads("Second − first", "Model", *number_columns(("Worse", "Equivalent", "Better")))
-    rows = tuple(
-        (
-            bar.title,
-            bar.model.removeprefix("on the "),
-            *map(number, (bar.worse, bar.equivalent, bar.better)),
-        )
-        for pair in result.pairs
-        for bar in _probability_bars(pair)
-    )
+    columns: doc.Cells = {
+        "Second − first": lambda bar: bar.title,
+        "Model": lambda bar: bar.model.removeprefix("on the "),
+        "#Worse": lambda bar: number(bar.worse),
+        "#Equivalent": lambda bar: number(bar.equivalent),
+        "#Better": lambda bar: number(bar.better),
+    }
+    bars = [bar for pair in result.pairs for bar in _probability_bars(pair)]
     region = "no region" if result.region is None else f"within ± {result.region:g}"
-    return Table(f"Posterior probabilities ({region})", columns, rows)
+    return doc.table(f"Posterior probabilities ({region})", columns, bars)
 
 
-def control_table(result: OverDatasets) -> Table:
+def control_table(result: OverDatasets) -> doc.Table:
     """Give one row per classifier: its average rank against the control's."""
-    columns = heads("Classifier", "#z", "#p", "#Bonferroni-Dunn", "#Holm", "#Hochberg")
-    rows = tuple(
-        (
-            one.name,
-            number(one.z),
-            *map(p_words, (one.p_value, one.bonferroni_dunn, one.holm, one.hochberg)),
-        )
-        for one in result.against_control
-    )
-    return Table(f"Average ranks against {result.control} (positive z: better)", columns, rows)
+    columns: doc.Cells = {
+        "Classifier": lambda one: one.name,
+        "#z": lambda one: number(one.z),
+        "#p": lambda one: p_words(one.p_value),
+        "#Bonferroni-Dunn": lambda one: p_words(one.bonferroni_dunn),
+        "#Holm": lambda one: p_words(one.holm),
+        "#Hochberg": lambda one: p_words(one.hochberg),
+    }
+    title = f"Average ranks against {result.control} (positive z: better)"
+    return doc.table(title, columns, result.against_control)
 
 
 def ranking_notes(result: OverDatasets) -> Iterator[str]:
@@ -332,22 +291,7 @@ def ranking_notes(result: OverDatasets) -> Iterator[str]:
             yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
 
 
-def ranking_facts(result: OverDatasets) -> Iterator[tuple[str, str]]:
-    """Give what was assumed, as pairs of words."""
-    yield "data sets", count(result.n)
-    yield "classifiers", count(len(result.names))
-    yield "control", result.control or "none"
-    yield "better is", "a higher score" if result.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
-    yield "confidence level", percent(result.level)
-    if result.critical_difference is not None:
-        yield "critical difference (Nemenyi)", number(result.critical_difference)
-    if result.control_difference is not None:
-        yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
-    yield "seed", str(result.random_state)
-
-
-def critical_difference_section(result: OverDatasets) -> Section:
+def critical_difference_section(result: OverDatasets) -> doc.Section:
     """Give the section of the picture; the best rank is at the right."""
     bars = _group_bars(result)
     depth = FIRST_BAR + BAR_STEP * len(bars) + NAME_STEP // 2
@@ -362,7 +306,7 @@ def critical_difference_section(result: OverDatasets) -> Section:
         "description": _description(result),
         "narrow": _narrow(result),
     }
-    return Section("critical_difference", "Average ranks", data, _rank_lead(result))
+    return doc.Section("critical_difference", "Average ranks", data, _rank_lead(result))
 
 
 def _rank_lead(result: OverDatasets) -> str:
@@ -488,19 +432,19 @@ def _description(result: OverDatasets) -> str:
     if result.control is None and result.cliques:
         groups = "; ".join(", ".join(group) for group in result.cliques)
         text += f" Not told apart: {groups}."
-    return visible(text, most=SENTENCE)
+    return visible(text, most=doc.SENTENCE)
 
 
-def over_datasets_blocks(result: OverDatasets) -> Iterator[Block]:
+def over_datasets_blocks(result: OverDatasets) -> Iterator[doc.Block]:
     """Give what a terminal shows: what may be said, the tables, and what was assumed."""
-    yield Sentences(result.verdict)
+    yield doc.Sentences(result.verdict)
     for table in ranking_tables(result):
         yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
         left = len(table.rows) - MAX_PAIRS_SHOWN
         if left > 0:
-            yield Sentences([f"{left:,} pairs more: --json and --csv have them."])
-    yield Sentences(tuple(ranking_notes(result)), "Notes")
-    yield FactList(list(ranking_facts(result)))
+            yield doc.Sentences([f"{left:,} pairs more: --json and --csv have them."])
+    yield doc.Sentences(tuple(ranking_notes(result)), "Notes")
+    yield doc.FactList(list(_terminal_facts(result)))
 
 
 @dataclass(frozen=True)
@@ -544,12 +488,7 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def over_datasets_pictures(result: OverDatasets) -> Pictures:
-    """Draw the average ranks."""
-    yield "ranks", RankPicture(result)
-
-
-def over_datasets_facts(result: Any) -> Facts:
+def over_datasets_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "data sets", count(result.n)
     yield "classifiers", plain_text(result.names)
@@ -558,6 +497,18 @@ def over_datasets_facts(result: Any) -> Facts:
     yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
     yield "confidence level", percent(result.level)
     yield "seed", str(result.random_state)
+
+
+def _terminal_facts(result: OverDatasets) -> doc.Facts:
+    """Count the classifiers, which the tables name, and add the critical differences."""
+    facts = dict(over_datasets_facts(result)) | {"classifiers": count(len(result.names))}
+    seed = facts.pop("seed")
+    yield from facts.items()
+    if result.critical_difference is not None:
+        yield "critical difference (Nemenyi)", number(result.critical_difference)
+    if result.control_difference is not None:
+        yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
+    yield "seed", seed
 
 
 def over_datasets_uses(result: Any) -> Iterator[Use]:
@@ -628,5 +579,5 @@ PRESENTER = Presenter(
     facts=over_datasets_facts,
     next_steps=over_datasets_steps,
     intervals=over_datasets_uses,
-    pictures=over_datasets_pictures,
+    pictures=lambda result: [("ranks", RankPicture(result))],
 )

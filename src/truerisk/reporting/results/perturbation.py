@@ -7,25 +7,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.perturbation import Perturbed
-from truerisk.measures.registry import spoken_title
-from truerisk.reporting.document import (
-    Chapter,
-    Entry,
-    Facts,
-    Forest,
-    Pictures,
-    Section,
-    Tile,
-    charts_section,
-    forest_of,
-    sentences,
-)
+from truerisk.measures.registry import spoken_title, title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.estimate import histogram, value_sentence
 from truerisk.reporting.sections.coverage import EXACT, svm_coverage, uses_of
-from truerisk.reporting.sections.forest import estimate_forest
-from truerisk.reporting.wording import count, counted, number, percent, spoken, title_of
-from truerisk.results import Estimate
+from truerisk.reporting.wording import count, counted, percent, spoken
+from truerisk.results import Estimate, number
 
 FORMS = {
     "exact": "Exact binomial",
@@ -36,7 +24,9 @@ FORMS = {
 }
 
 
-def perturbed_chapter(result: Perturbed, rivals: Mapping[str, Estimate] | None = None) -> Chapter:
+def perturbed_chapter(
+    result: Perturbed, rivals: Mapping[str, Estimate] | None = None
+) -> doc.Chapter:
     """Make the chapter of an error rate with its interval by perturbation resampling."""
     training = replace(result, value=result.training_error, interval=None)
     parts = (
@@ -44,16 +34,16 @@ def perturbed_chapter(result: Perturbed, rivals: Mapping[str, Estimate] | None =
         counted(len(result.replicates), "weighting"),
         f"about {result.target}",
     )
-    return Chapter(
+    return doc.Chapter(
         title=_title(result),
         subtitle=" · ".join(parts),
-        verdict=sentences([value_sentence(result)]),
+        verdict=doc.sentences([value_sentence(result)]),
         tiles=(
-            Tile.of(title_of(result.measure), result, "cross-validated"),
-            Tile.of("In training", training, "on the examples it was trained on"),
+            doc.Tile.of(title_of(result.measure), result, "cross-validated"),
+            doc.Tile.of("In training", training, "on the examples it was trained on"),
         ),
         sections=tuple(_sections(result, rivals or {})),
-        notes=sentences(_notes(result, rivals or {})),
+        notes=doc.sentences(_notes(result, rivals or {})),
     )
 
 
@@ -63,10 +53,10 @@ def _title(result: Perturbed) -> str:
     return f"What {spoken_title(result.measure)} will this model have?"
 
 
-def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Section]:
+def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[doc.Section]:
     values = _places(result)
     if len(values) > 1 and np.ptp(values) > 0:
-        yield charts_section(
+        yield doc.charts_section(
             "Where it may lie",
             [histogram(f"{title_of(result.measure)}, by random weights", result, values)],
             "The model was trained again under random weights of the examples. A bar counts the "
@@ -74,18 +64,19 @@ def _sections(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[Sec
             "by.",
         )
     entries = [
-        Entry(
+        doc.Entry(
             FORMS.get(name, spoken(name)),
             replace(result, interval=ends, notes=()),
-            _used(result, name),
+            "the interval of this page" if ends == result.interval else "",
         )
         for name, ends in result.forms.items()
     ]
     entries += [
-        Entry(_rival_title(name), one, f"speaks of {one.target}") for name, one in rivals.items()
+        doc.Entry(_rival_title(name), one, f"speaks of {one.target}")
+        for name, one in rivals.items()
     ]
     if entries:
-        yield estimate_forest(
+        yield doc.estimate_forest(
             "Every rule on the same examples",
             "Rule",
             entries,
@@ -97,17 +88,13 @@ def _rival_title(rival: str) -> str:
     return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
 
 
-def _used(result: Perturbed, form: str) -> str:
-    return "the interval of this page" if result.forms[form] == result.interval else ""
-
-
 def _notes(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
     yield from result.notes
     for name, one in rivals.items():
         yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
 
-def perturbation_facts(result: Any) -> Facts:
+def perturbation_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "examples", count(result.n)
     yield "weightings", count(len(result.replicates))
@@ -148,17 +135,17 @@ def perturbed_steps(result: Any) -> Iterator[str]:
         )
 
 
-def perturbation_pictures(result: Perturbed) -> Pictures:
+def perturbation_pictures(result: Perturbed) -> doc.Pictures:
     """Draw where the error may lie, and the estimate with every form of interval."""
     values = _places(result)
     if len(values) > 1:
         title = f"{title_of(result.measure)}, by random weights"
         yield "weightings", histogram(title, result, values)
     else:
-        yield "weightings", forest_of([result])
+        yield "weightings", doc.forest_of([result])
     forms = result.forms.items()
-    rows = [Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
-    yield "intervals", Forest(rows=rows, axis=title_of(result.measure))
+    rows = [doc.Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
+    yield "intervals", doc.Forest(rows=rows, axis=title_of(result.measure))
 
 
 def _places(result: Perturbed) -> list[float]:

@@ -8,46 +8,20 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.svm.selection import Candidate, Selection, setting_text
-from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.reporting.document import (
-    INKS,
-    Band,
-    Block,
-    Chapter,
-    Chart,
-    Column,
-    Dots,
-    Entry,
-    Facts,
-    Forest,
-    Ink,
-    Line,
-    Pictures,
-    Scale,
-    Sentences,
-    Shape,
-    Table,
-    Tile,
-    Upright,
-    charts_section,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import measure_of, title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.corpus_evaluation import METHOD_TITLES
 from truerisk.reporting.results.estimate import estimate_facts
-from truerisk.reporting.sections.coverage import NEITHER, with_intervals
-from truerisk.reporting.sections.forest import estimate_forest
+from truerisk.reporting.sections.coverage import NEITHER, uses_by
 from truerisk.reporting.wording import (
     count,
     counted,
     interval_heading,
     interval_subtitle,
-    measure_of,
     plain_text,
     spoken,
-    title_of,
     with_interval,
     written,
 )
@@ -58,35 +32,36 @@ MAX_LINES = 5  # settings drawn, an ink each; the table has them all
 MAX_ROWS = 500
 
 
-def selection_chapter(result: Selection) -> Chapter:
+def selection_chapter(result: Selection) -> doc.Chapter:
     """Give all that a page says of a choice among settings."""
     along = _along(result)
     picture = (
-        estimate_forest("What was tried", "Setting", _entries(result))
+        doc.estimate_forest("What was tried", "Setting", _entries(result))
         if along is None
-        else charts_section("What was tried", [_chart(result, along)])
+        else doc.charts_section("What was tried", [_chart(result, along)])
     )
+    method = METHOD_TITLES.get(result.estimate.method, spoken(result.estimate.method))
     subtitle = [
         counted(len(result.candidates), "setting"),
         counted(result.estimate.n, "example"),
-        f"chosen by {title_of(result.estimate.measure)}, {_method(result)}",
+        f"chosen by {title_of(result.estimate.measure)}, {method}",
     ]
-    return Chapter(
+    return doc.Chapter(
         title=f"Which {visible(' and '.join(_varied(result)) or 'setting')}?",
         subtitle=" · ".join([*subtitle, interval_subtitle(_level(result), [result.estimate])]),
-        verdict=sentences(_verdict(result)),
+        verdict=doc.sentences(_verdict(result)),
         tiles=(
-            Tile.of(
+            doc.Tile.of(
                 f"{title_of(result.estimate.measure)}, corrected for the choice", result.corrected
             ),
-            Tile.of(
+            doc.Tile.of(
                 f"{title_of(result.estimate.measure)}, as it was chosen by",
                 result.estimate,
                 setting_text(result.best),
             ),
         ),
-        sections=(picture, table_section(setting_table(result))),
-        notes=sentences(_notes(result)),
+        sections=(picture, doc.table_section(setting_table(result))),
+        notes=doc.sentences(_notes(result)),
     )
 
 
@@ -117,10 +92,6 @@ def _verdict(result: Selection) -> Iterator[str]:
             f"{count(len(as_good))} other {lie} within the interval of the chosen one: these "
             "examples do not tell them apart."
         )
-
-
-def _method(result: Selection) -> str:
-    return METHOD_TITLES.get(result.estimate.method, spoken(result.estimate.method))
 
 
 def _is_as_good(result: Selection, one: Candidate) -> bool:
@@ -159,23 +130,23 @@ def _lines(result: Selection, along: str) -> list[tuple[str, list[Candidate]]]:
     return sorted(lines.items(), key=best)[:MAX_LINES]
 
 
-def _chart(result: Selection, along: str) -> Chart:
-    shapes: list[Shape] = []
+def _chart(result: Selection, along: str) -> doc.Chart:
+    shapes: list[doc.Shape] = []
     heights: list[float] = []
     lines = _lines(result, along)
-    for (words, line), ink in zip(lines, cycle(INKS), strict=False):
+    for (words, line), ink in zip(lines, cycle(doc.INKS), strict=False):
         shapes += _shapes(line, along, ink, words if len(lines) > 1 else "")
         for one in line:
             ends = one.estimate.interval
             heights += [one.estimate.value, *(() if ends is None else (ends.low, ends.high))]
     chosen = float(result.best[along])
-    shapes.append(Upright(chosen, f"chosen: {chosen:g}"))
+    shapes.append(doc.Upright(chosen, f"chosen: {chosen:g}"))
     tried = [float(one.parameters[along]) for one in result.candidates]
     title = title_of(result.estimate.measure)
-    return Chart(
+    return doc.Chart(
         title=f"{title} over {along}",
-        x=Scale.spanning(along, tried),
-        y=Scale.over(title, heights),
+        x=doc.Scale.spanning(along, tried),
+        y=doc.Scale.over(title, heights),
         shapes=shapes,
         key=f"Band: {interval_heading(_level(result), [result.estimate])} of each estimate.",
         description=(
@@ -184,38 +155,33 @@ def _chart(result: Selection, along: str) -> Chart:
     )
 
 
-def _shapes(line: list[Candidate], along: str, ink: Ink, words: str) -> list[Shape]:
+def _shapes(line: list[Candidate], along: str, ink: doc.Ink, words: str) -> list[doc.Shape]:
     line = sorted(line, key=lambda one: float(one.parameters[along]))
     x = np.array([float(one.parameters[along]) for one in line])
     values = np.array([one.estimate.value for one in line])
-    ends = [one.estimate.interval for one in line]
-    low = np.array([math.nan if end is None else end.low for end in ends])
-    high = np.array([math.nan if end is None else end.high for end in ends])
-    defined = np.isfinite(low) & np.isfinite(high) & np.isfinite(values)
-    shapes: list[Shape] = []
-    if defined.sum() > 1:
-        shapes.append(Band(x[defined], low[defined], high[defined], ink))
-    return [*shapes, Line(x, values, ink, words=words), Dots(x, values, ink=ink)]
+    ends = doc.ends_of(one.estimate.interval if one.estimate.is_defined else None for one in line)
+    line_and_dots = doc.Line(x, values, ink, words=words), doc.Dots(x, values, ink=ink)
+    return [*doc.bands(x, *ends, ink), *line_and_dots]
 
 
-def _entries(result: Selection) -> list[Entry]:
-    entries = [Entry(setting_text(one.parameters), one.estimate) for one in result.candidates]
+def _entries(result: Selection) -> list[doc.Entry]:
+    entries = [doc.Entry(setting_text(one.parameters), one.estimate) for one in result.candidates]
     return entries[:MAX_ROWS]
 
 
-def setting_table(result: Selection) -> Table:
+def setting_table(result: Selection) -> doc.Table:
     """Give one row per setting that was tried."""
     names = list(result.best)
     columns = (
         # The first column heads the rows, and stands to the left as they do.
         *(
-            Column(name, numeric=at > 0 and _is_numeric(result, name))
+            doc.Column(name, numeric=at > 0 and _is_numeric(result, name))
             for at, name in enumerate(names)
         ),
-        Column(title_of(result.estimate.measure), numeric=True),
-        Column(interval_heading(_level(result), [result.estimate]), numeric=True),
-        Column("Stable"),
-        Column("Chosen"),
+        doc.Column(title_of(result.estimate.measure), numeric=True),
+        doc.Column(interval_heading(_level(result), [result.estimate]), numeric=True),
+        doc.Column("Stable"),
+        doc.Column("Chosen"),
     )
     rows = []
     for one in result.candidates:
@@ -229,7 +195,7 @@ def setting_table(result: Selection) -> Table:
                 "→ chosen" if dict(one.parameters) == dict(result.best) else "",
             )
         )
-    return Table("Every setting", columns, tuple(rows))
+    return doc.Table("Every setting", columns, tuple(rows))
 
 
 def _value(value: Any) -> str:
@@ -247,14 +213,14 @@ def _notes(result: Selection) -> Iterator[str]:
     yield from dict.fromkeys((*result.notes, *result.estimate.notes, *result.corrected.notes))
 
 
-def selection_blocks(result: Selection) -> Iterator[Block]:
+def selection_blocks(result: Selection) -> Iterator[doc.Block]:
     """Give what a terminal shows: the choice, every setting, notes."""
-    yield Sentences(tuple(sentences(_verdict(result))))
+    yield doc.Sentences(tuple(doc.sentences(_verdict(result))))
     yield setting_table(result)
-    yield Sentences(tuple(sentences(_notes(result))), "Notes")
+    yield doc.Sentences(tuple(doc.sentences(_notes(result))), "Notes")
 
 
-def selection_facts(result: Any) -> Facts:
+def selection_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "settings tried", count(len(result.candidates))
     yield "chosen", plain_text(as_plain(result.best))
@@ -264,15 +230,8 @@ def selection_facts(result: Any) -> Facts:
 def selection_uses(result: Any) -> Iterator[Use]:
     """List the intervals, and what was measured of each."""
     for one, kind in ((result.estimate, "own"), (result.corrected, "corrected")):
-        for interval, _ in with_intervals([one]):
-            measured = coverage_of(
-                interval.method,
-                one.measure,
-                design=f"chosen by {result.estimate.method}, {kind}",
-                target=one.target,
-                level=interval.level,
-            )
-            yield Use(interval, one.measure, measured, NEITHER)
+        design = f"chosen by {result.estimate.method}, {kind}"
+        yield from uses_by([one], design, unmeasured=NEITHER)
 
 
 def selection_steps(result: Any) -> Iterator[str]:
@@ -285,11 +244,11 @@ def selection_steps(result: Any) -> Iterator[str]:
     )
 
 
-def selection_pictures(result: Selection) -> Pictures:
+def selection_pictures(result: Selection) -> doc.Pictures:
     """Draw what was tried."""
     along = _along(result)
     if along is None:
-        yield "selection", Forest(rows=_entries(result), axis=title_of(result.estimate.measure))
+        yield "selection", doc.Forest(rows=_entries(result), axis=title_of(result.estimate.measure))
     else:
         yield "selection", _chart(result, along)
 

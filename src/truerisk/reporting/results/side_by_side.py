@@ -5,26 +5,12 @@ from typing import Any
 
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.reporting.document import (
-    Chapter,
-    Entry,
-    Facts,
-    Pictures,
-    Section,
-    Table,
-    Tile,
-    each_once,
-    forest_of,
-    heads,
-    number_columns,
-    sentences,
-    table_section,
-)
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.leave_one_out import between_settings
 from truerisk.reporting.sections.coverage import NEITHER, REPEATED, refit_uses, with_intervals
-from truerisk.reporting.sections.forest import estimate_forest
 from truerisk.reporting.sections.provenance import targets_of
 from truerisk.reporting.wording import (
     cost_words,
@@ -34,7 +20,6 @@ from truerisk.reporting.wording import (
     interval_subtitle,
     percent,
     spoken,
-    title_of,
     with_interval,
     written,
 )
@@ -42,36 +27,28 @@ from truerisk.results import Estimate
 
 EXACT = "leave_one_out"
 HEADLINES = (EXACT, "span_rule", "xi_alpha_2")
-TITLES = {
-    "training_error": "Training error",
-    "xi_alpha_1": "ξα, ρ = 1",
-    "xi_alpha_2": "ξα, ρ = 2",
-    "span_bound": "Span bound",
-    "span_rule": "Span rule",
-    "leave_one_out": "Leave-one-out, exact",
-    "sample_compression": "Sample compression",
-    "vc_bound": "VC bound",
-    "holdout_bound": "A third held out",
-    "cross_validation": "Cross-validation",
-}
-LEANINGS = {
-    "training_error": "leans to the good side, far",
-    "xi_alpha_1": "leans to the bad side",
-    "xi_alpha_2": "leans to the bad side, proven",
-    "span_bound": "leans to the bad side, far; a bound on average",
-    "span_rule": "hardly leans; approximate",
-    "leave_one_out": "does not lean",
-    "sample_compression": "support vectors left out; the bound is proven",
-    "vc_bound": "as the training error; the bound is proven",
-    "holdout_bound": "leans to the bad side, a little; the bound is exact",
-    "cross_validation": "leans to the bad side, a little",
+# What each is called, and to which side it leans.
+METHODS = {
+    "training_error": ("Training error", "leans to the good side, far"),
+    "xi_alpha_1": ("ξα, ρ = 1", "leans to the bad side"),
+    "xi_alpha_2": ("ξα, ρ = 2", "leans to the bad side, proven"),
+    "span_bound": ("Span bound", "leans to the bad side, far; a bound on average"),
+    "span_rule": ("Span rule", "hardly leans; approximate"),
+    "leave_one_out": ("Leave-one-out, exact", "does not lean"),
+    "sample_compression": (
+        "Sample compression",
+        "support vectors left out; the bound is proven",
+    ),
+    "vc_bound": ("VC bound", "as the training error; the bound is proven"),
+    "holdout_bound": ("A third held out", "leans to the bad side, a little; the bound is exact"),
+    "cross_validation": ("Cross-validation", "leans to the bad side, a little"),
 }
 BY_REFITS = {"cross_validation"}
 PROVEN = {"sample_compression", "vc_bound", "holdout_bound"}
 BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
-def side_by_side_chapter(result: SideBySide) -> Chapter:
+def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
     """Give all that a page says of estimates side by side."""
     first = result.estimates[0]
     refits = [_title(one) for one in result.estimates if one.method in BY_REFITS]
@@ -80,30 +57,34 @@ def side_by_side_chapter(result: SideBySide) -> Chapter:
     level = _level(result)
     if level is not None:
         subtitle.append(interval_subtitle(level, result.estimates))
-    return Chapter(
+    return doc.Chapter(
         title="What is this SVM worth, with no test set?",
         subtitle=" · ".join(subtitle),
-        verdict=sentences(_verdict(result)),
+        verdict=doc.sentences(_verdict(result)),
         tiles=tuple(
-            Tile.of(_title(one), one, LEANINGS.get(one.method, ""))
+            doc.Tile.of(_title(one), one, _leaning(one))
             for name in HEADLINES
             for one in result.estimates
             if one.method == name
         ),
         sections=(
-            estimate_forest(
+            doc.estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
-                [Entry(_title(one), one, LEANINGS.get(one.method, "")) for one in result.estimates],
+                [doc.Entry(_title(one), one, _leaning(one)) for one in result.estimates],
             ),
             _costs(result),
         ),
-        notes=sentences(_notes(result)),
+        notes=doc.sentences(_notes(result)),
     )
 
 
 def _title(one: Estimate) -> str:
-    return TITLES.get(one.method, visible(spoken(one.method)))
+    return METHODS[one.method][0] if one.method in METHODS else visible(spoken(one.method))
+
+
+def _leaning(one: Estimate) -> str:
+    return METHODS.get(one.method, ("", ""))[1]
 
 
 def _level(result: SideBySide) -> float | None:
@@ -139,32 +120,32 @@ def _bound(one: Estimate) -> str:
     return f"{written(one).interval}{ends}"
 
 
-def cost_table(result: SideBySide) -> Table:
+def cost_table(result: SideBySide) -> doc.Table:
     """Give one row per estimate: its value, its interval, and the time it took."""
     heading = interval_heading(_level(result) or 0.95, result.estimates)
     numbers = (title_of(result.estimates[0].measure), heading)
-    columns = heads("Method", *number_columns((*numbers, "Further time")), "Leans")
+    columns = doc.heads("Method", *doc.number_columns((*numbers, "Further time")), "Leans")
     rows = []
     for one, took in zip(result.estimates, result.seconds, strict=True):
         words = written(one)
         time = cost_words("cpu_seconds", took)
-        rows.append((_title(one), words.value, words.interval, time, LEANINGS.get(one.method, "")))
-    return Table("What each of them costs", columns, tuple(rows))
+        rows.append((_title(one), words.value, words.interval, time, _leaning(one)))
+    return doc.Table("What each of them costs", columns, tuple(rows))
 
 
-def _costs(result: SideBySide) -> Section:
+def _costs(result: SideBySide) -> doc.Section:
     once = cost_words("cpu_seconds", result.training_seconds)
     lead = f"The SVM was trained once in {once}; each took so much longer."
-    return table_section(cost_table(result), lead)
+    return doc.table_section(cost_table(result), lead)
 
 
 def _notes(result: SideBySide) -> Iterator[str]:
     """Give each note once, with the estimates that it is about."""
-    notes = each_once((_title(one), note) for one in result.estimates for note in one.notes)
+    notes = doc.each_once((_title(one), note) for one in result.estimates for note in one.notes)
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
-def side_by_side_facts(result: Any) -> Facts:
+def side_by_side_facts(result: Any) -> doc.Facts:
     """Say what was assumed, in pairs of words."""
     yield "ways of estimating", ", ".join(spoken(one.method) for one in result.estimates)
     for one in result.estimates[:1]:
@@ -202,16 +183,11 @@ def side_by_side_steps(result: Any) -> Iterator[str]:
         yield from between_settings(one)
 
 
-def side_by_side_pictures(result: SideBySide) -> Pictures:
-    """Draw the estimates, one row per method."""
-    yield "estimates", forest_of(result.estimates)
-
-
 PRESENTER = Presenter(
     chapter=side_by_side_chapter,
     tables=lambda result: [cost_table(result)],
     facts=side_by_side_facts,
     next_steps=side_by_side_steps,
     intervals=side_by_side_uses,
-    pictures=side_by_side_pictures,
+    pictures=lambda result: [("estimates", doc.forest_of(result.estimates))],
 )

@@ -5,25 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.estimation.svm.xi_alpha import XiAlpha
-from truerisk.reporting.document import (
-    Chapter,
-    Column,
-    Section,
-    Table,
-    heads,
-    sentences,
-    table_section,
-)
-from truerisk.reporting.results.evaluation import PRESENTER as EVALUATION
-from truerisk.reporting.results.evaluation import evaluation_chapter, remarks
+from truerisk.measures.registry import title_of
+from truerisk.reporting import document as doc
+from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.results.leave_one_out import between_settings
 from truerisk.reporting.sections.coverage import svm_uses
-from truerisk.reporting.wording import count, number, title_of, with_interval
+from truerisk.reporting.wording import count, with_interval
+from truerisk.results import number
 
 
-def xi_alpha_chapter(result: XiAlpha) -> Chapter:
+def xi_alpha_chapter(result: XiAlpha) -> doc.Chapter:
     """Give all that a page says of the ξα-estimates of an SVM."""
-    chapter = evaluation_chapter(result)
+    chapter = predictions.evaluation_chapter(result)
     by = {"span": "the span", "search": f"a search of depth {result.settings.get('depth')}"}
     refine = result.settings.get("refine")
     refined = f", refined by {by[refine]}" if refine else ""
@@ -33,9 +26,9 @@ def xi_alpha_chapter(result: XiAlpha) -> Chapter:
         chapter,
         title="How well will this SVM do, by its training alone?",
         subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
-        verdict=(*sentences(_at_risk(result)), *chapter.verdict),
+        verdict=(*doc.sentences(_at_risk(result)), *chapter.verdict),
         sections=(head, _at_every_rho(result), *rest),
-        notes=sentences(remarks(result)),
+        notes=doc.sentences(predictions.remarks(result)),
     )
 
 
@@ -49,14 +42,16 @@ def _at_risk(result: XiAlpha) -> Iterator[str]:
     )
 
 
-def _at_every_rho(result: XiAlpha) -> Section:
-    columns = heads("Measure", *(Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho))
+def _at_every_rho(result: XiAlpha) -> doc.Section:
+    columns = doc.heads(
+        "Measure", *(doc.Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho)
+    )
     rows = tuple(
         (title_of(name), *(with_interval(at[name]) for at in result.at_rho.values()))
         for name in result
     )
-    return table_section(
-        Table("At every ρ", columns, rows),
+    return doc.table_section(
+        doc.Table("At every ρ", columns, rows),
         "At ρ = 2 no error of leave-one-out is missed, as long as the SVM is stable; a smaller "
         "ρ leans less to the pessimistic side. Never refined.",
     )
@@ -75,5 +70,5 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
 
 
 PRESENTER = replace(
-    EVALUATION, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
+    predictions.PRESENTER, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
 )

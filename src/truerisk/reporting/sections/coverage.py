@@ -5,33 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.intervals.measured_coverage import (
-    CHOSEN_ON,
-    DIFFERENCE,
-    LEARNER,
-    LEFT_OUT,
-    NOT_MEASURED,
-    PRIOR,
-    SCORER,
-    WEIGHTS,
-    CoverageFigure,
-    coverage_of,
-    divisions_design,
-    folds_design,
-)
-from truerisk.intervals.measured_coverage import NO_PROMISE as NO_PROMISE_MADE
-from truerisk.measures.registry import measure_of
+from truerisk.intervals import measured_coverage as ledger
+from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
-from truerisk.reporting.wording import (
-    MAX_NAMED,
-    NO_INTERVAL,
-    count,
-    counted,
-    percent,
-    spoken,
-    title_of,
-)
+from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, counted, percent, spoken
 from truerisk.results import Estimate, Interval, Row, has_code
 
 ELSEWHERE = "at "  # begins where something was measured, if at another level than promised
@@ -56,7 +34,7 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
         one = use.measured
         alike: tuple[Any, ...] = (use.unmeasured,)
         if one is not None:
-            of_difference = one.measure.startswith(DIFFERENCE)
+            of_difference = one.measure.startswith(ledger.DIFFERENCE)
             alike = (one.page, one.design, one.target, one.level, one.role, of_difference)
         groups.setdefault((use.interval.method, use.interval.level, *alike), []).append(use)
     if not groups:
@@ -79,7 +57,7 @@ def _of(uses: list[Use]) -> str:
 
 
 def _title(of: str) -> str:
-    for prefix in (DIFFERENCE, OF_HELD_OUT):
+    for prefix in (ledger.DIFFERENCE, OF_HELD_OUT):
         if of.startswith(prefix):
             return f"{prefix}{title_of(of.removeprefix(prefix))}"
     return title_of(of)
@@ -111,13 +89,13 @@ def _where(uses: list[Use], level: float) -> str:
         samples = count(min(one.samples for one in every))
         cells = counted(max(one.cells for one in every), "cell")
         words = f"{cells}, n = {sizes}, {samples} samples each"
-        if result.measure.startswith(DIFFERENCE):
+        if result.measure.startswith(ledger.DIFFERENCE):
             words = f"two equally good models, how often it contains 0: {words}"
-    chosen = "; it was chosen on these problems" if result.role == CHOSEN_ON else ""
+    chosen = "; it was chosen on these problems" if result.role == ledger.CHOSEN_ON else ""
     refits = f"; {result.design}" if result.design else ""
     about = {
-        LEARNER: "; the learner's value",
-        NO_PROMISE_MADE: "; at sizes at which it promises nothing",
+        ledger.LEARNER: "; the learner's value",
+        ledger.NO_PROMISE: "; at sizes at which it promises nothing",
     }.get(result.target, "")
     at = f"{ELSEWHERE}{percent(result.level)}, not {percent(level)}: "
     text = "" if result.level == level else at
@@ -144,14 +122,14 @@ def with_measured(result: Any, rows: Iterable[Row]) -> list[Row]:
     for row in every:
         if row["interval"] and not row["measured"] and row["interval"] not in NO_PROMISE:
             use = uses.get((row["interval"], row["level"], _of_row(row)))
-            row["measured"] = NOT_MEASURED if use is None else measured_words(use)
+            row["measured"] = ledger.NOT_MEASURED if use is None else measured_words(use)
     return every
 
 
 def _of_row(row: Row) -> str:
     """Say what the interval of a row is of, as uses have it."""
     if row.get("against"):
-        return f"{DIFFERENCE}{row['measure']}"
+        return f"{ledger.DIFFERENCE}{row['measure']}"
     held_out = row.get("estimate") in {"holdout", "one_label"}
     return f"{OF_HELD_OUT}{row['measure']}" if held_out else row["measure"]
 
@@ -217,17 +195,35 @@ def unmeasured_note(result: Any) -> str:
     return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
+def uses_by(
+    estimates: Iterable[Estimate],
+    design: str = "",
+    target: str | None = None,
+    unmeasured: str = ledger.NOT_MEASURED,
+) -> Iterator[Use]:
+    """Look up what was measured of the intervals of estimates, by one design.
+
+    `target` is what they are about in the ledger, each estimate's own if None.
+    """
+    for interval, one in with_intervals(estimates):
+        about = one.target if target is None else target
+        figure = ledger.coverage_of(
+            interval.method, one.measure, design=design, target=about, level=interval.level
+        )
+        yield Use(interval, one.measure, figure, unmeasured)
+
+
 def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
     prior = has_code(evaluation.notes, "prior")
     weighted = is_weighted(evaluation) and not prior
     for interval, estimate in with_intervals(all_estimates(evaluation)):
         silent = has_code(estimate.notes, "not_kept_at_this_size")
-        result = coverage_of(
+        result = ledger.coverage_of(
             interval.method,
             estimate.measure,
-            design=PRIOR if prior else WEIGHTS if weighted else "",
-            target=NO_PROMISE_MADE if silent else estimate.target,
+            design=ledger.PRIOR if prior else ledger.WEIGHTS if weighted else "",
+            target=ledger.NO_PROMISE if silent else estimate.target,
             level=interval.level,
         )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
@@ -235,7 +231,7 @@ def prediction_uses(evaluation: Any) -> Iterator[Use]:
         curve = evaluation.curves.get(name)
         if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
             band = Interval(0.0, 1.0, evaluation.level, BAND)
-            yield Use(band, words, coverage_of(BAND, words, level=evaluation.level))
+            yield Use(band, words, ledger.coverage_of(BAND, words, level=evaluation.level))
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
@@ -243,9 +239,9 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
     for interval, estimate in with_intervals(estimates):
         result = None
         if design:
-            result = coverage_of(
+            result = ledger.coverage_of(
                 interval.method,
-                SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
+                ledger.SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
                 design=design,
                 target=estimate.target,
                 level=interval.level,
@@ -257,9 +253,9 @@ def design_of(settings: Mapping[str, Any]) -> str:
     """Name the way of refitting as the ledgers do; nothing for one that none of them has."""
     method = settings.get("method")
     if method == "cross_validation":
-        return folds_design(settings["folds"], settings.get("repeats", 1))
+        return ledger.folds_design(settings["folds"], settings.get("repeats", 1))
     if method == "subsampling":
-        return divisions_design(settings["repeats"], settings["test_size"])
+        return ledger.divisions_design(settings["repeats"], settings["test_size"])
     named = {"holdout": HELD_OUT, "nested_cross_validation": OWN, "conservative_z": OWN}
     return named.get(str(method), "")
 
@@ -270,9 +266,9 @@ def svm_uses(evaluation: Any) -> Iterator[Use]:
     rho = settings.get("refine") or f"ρ = {settings.get('rho', math.nan):g}"
     for interval, estimate in with_intervals(all_estimates(evaluation)):
         measured, of_xi_alpha = None, interval.method.startswith("xi_alpha")
-        design = rho if of_xi_alpha else LEFT_OUT
+        design = rho if of_xi_alpha else ledger.LEFT_OUT
         if of_xi_alpha or estimate.method == "leave_one_out":
-            measured = coverage_of(
+            measured = ledger.coverage_of(
                 interval.method,
                 estimate.measure,
                 design=design,
@@ -291,17 +287,19 @@ def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
         yield Use(interval, estimate.measure, measured)
 
 
-def svm_coverage(interval: Interval, measure: str, design: str) -> CoverageFigure | None:
+def svm_coverage(interval: Interval, measure: str, design: str) -> ledger.CoverageFigure | None:
     """Look up what was measured of an interval where it is about SVMs."""
-    return coverage_of(interval.method, measure, design=design, level=interval.level)
+    return ledger.coverage_of(interval.method, measure, design=design, level=interval.level)
 
 
 def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
-        result, of = None, f"{DIFFERENCE}{estimate.measure}"
+        result, of = None, f"{ledger.DIFFERENCE}{estimate.measure}"
         if not weighted:
-            result = coverage_of(interval.method, of, target=estimate.target, level=interval.level)
+            result = ledger.coverage_of(
+                interval.method, of, target=estimate.target, level=interval.level
+            )
         yield Use(interval, of, result, _why_not(interval.method, weighted=weighted))
 
 
@@ -335,4 +333,4 @@ def _why_not(method: str, *, weighted: bool = False, design: str | None = None) 
         return "not measured with weights"
     if "cluster" in method or "group" in method:
         return "not measured with groups"
-    return "not measured for these refits" if design == "" else NOT_MEASURED
+    return "not measured for these refits" if design == "" else ledger.NOT_MEASURED

@@ -5,19 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.measures.registry import measure_of
 from truerisk.reporting.document import STRIP, Axis, Section, Tile, axis_of, strip
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import (
-    NO_INTERVAL,
-    UNDEFINED,
-    decimals_for,
-    interval_words,
-    measure_of,
-    number,
-    p_words,
-    spoken,
-)
-from truerisk.results import Comparison, Estimate
+from truerisk.reporting.wording import NO_INTERVAL, interval_words, p_words, spoken
+from truerisk.results import UNDEFINED, Comparison, Estimate, decimals_for, number
 
 # Findings are told by a word and a sign, so that nobody needs the colour.
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}

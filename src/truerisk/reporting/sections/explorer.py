@@ -17,7 +17,7 @@ from truerisk.intervals.chosen_thresholds import kept_by_order
 from truerisk.intervals.distributions import normal_quantile
 from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import upper_hull
-from truerisk.measures.registry import Measure, find_measure, measures_that_need
+from truerisk.measures.registry import Measure, find_measure, measures_that_need, title_of
 from truerisk.measures.thresholds import (
     Sweep,
     counts_of_labels,
@@ -26,7 +26,7 @@ from truerisk.measures.thresholds import (
 )
 from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
-from truerisk.reporting.wording import count, percent, title_of
+from truerisk.reporting.wording import count, percent
 from truerisk.results import Evaluation, as_plain, has_code
 from truerisk.tallies.cells import Cells
 from truerisk.tallies.ranking import breakeven_of
@@ -57,7 +57,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     table = with_given_threshold(evaluation, _reachable(table))
     working = _row_at(table, _start(evaluation, table))
     marks = list(_marks(evaluation, table, working))
-    rows = kept_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
+    rows = explorer_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
     unsure = _no_intervals(evaluation, table)
     offered = list(_measures(evaluation))
     measures = [measure for measure in offered if measure.is_live]
@@ -73,7 +73,10 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "negatives": table.fp[-1],
         "positive": names[1],
         "start": _start(evaluation, table),
-        "marks": {key: None if row is None else _at(rows, row) for key, row in places.items()},
+        "marks": {
+            key: None if row is None else int(np.searchsorted(rows, row))
+            for key, row in places.items()
+        },
         "costs": _costs(evaluation),
         "cost_order": _cost_order(evaluation),
         "measures": [_measure_numbers(measure) for measure in measures],
@@ -94,7 +97,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             {"name": name, "true": names[true], "called": names[called]}
             for name, (true, called) in CALLED.items()
         ],
-        "measures": [_measure_words(measure) for measure in measures],
+        "measures": [{"name": one.name, "title": visible(title_of(one.name))} for one in measures],
         "left_out": visible(", ".join(others), most=SENTENCE),
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
@@ -136,10 +139,6 @@ def _reachable(table: Sweep) -> Sweep:
 def _row_at(table: Sweep, threshold: float) -> int:
     """Find the row of a threshold: that of the lowest score that is at least as high."""
     return max(int(np.searchsorted(-table.threshold, -threshold, side="right")) - 1, 0)
-
-
-def _at(rows: Indices, row: int) -> int:
-    return int(np.searchsorted(rows, row))
 
 
 def _start(evaluation: Evaluation, table: Sweep) -> float:
@@ -232,10 +231,6 @@ def _measure_numbers(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _measure_words(measure: Measure) -> dict[str, str]:
-    return {"name": measure.name, "title": visible(title_of(measure.name))}
-
-
 def _costs(evaluation: Evaluation) -> dict[str, float]:
     """Give what each outcome costs: as was asked, else 1 for a mistake."""
     requested = evaluation.settings.get("costs")
@@ -301,7 +296,7 @@ def _lead(evaluation: Evaluation) -> str:
     )
 
 
-def kept_rows(table: Sweep, always: list[int]) -> Indices:
+def explorer_rows(table: Sweep, always: list[int]) -> Indices:
     """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
 
     Always among them are the ends, those requested, and the corners of the ROC hull (whatever the

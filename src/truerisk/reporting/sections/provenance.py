@@ -3,10 +3,9 @@
 import platform
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from truerisk.reporting.document import SENTENCE, Facts, Section, Table, heads
+from truerisk.reporting.document import SENTENCE, Facts, Section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import facts_of
 from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promise_table
@@ -52,83 +51,55 @@ def provenance_sections(
             "beside what they promise for examples drawn independently.",
         )
     read = as_plain(getattr(result, "source", None) if source is None else source)
-    files = None if read is None else file_table(read)
-    if files is not None:
+    files = [] if read is None else _files(read)
+    if files:
         yield _section(
-            files.title,
-            map(_file, files.rows),
+            "Which files",
+            map(_file, files),
             "A file with the same SHA-256 is the same, byte by byte: sha256sum prints it.",
         )
     text = (*facts_of(result), *([] if read is None else _source(read)), *versions())
-    yield _section("Where the numbers came from", (Row(*pair) for pair in text))
+    yield _section("Where the numbers came from", (_row(*pair) for pair in text))
 
 
-@dataclass(frozen=True)
-class Row:
-    """A name, what is said of it, and lines in small print."""
-
-    name: str
-    words: str
-    beside: tuple[str, ...] = ()
-
-    def shown(self) -> dict[str, Any]:
-        """Give it in plain values; all texts visible ones."""
-        words, *beside = (visible(text, most=SENTENCE) for text in (self.words, *self.beside))
-        return {"name": visible(self.name), "words": words, "beside": beside}
+def _row(name: str, words: str, *notes: str) -> dict[str, Any]:
+    """Give a name, what is said of it, and lines in small print; all texts visible ones."""
+    shown, *lines = (visible(text, most=SENTENCE) for text in (words, *notes))
+    return {"name": visible(name), "words": shown, "notes": lines}
 
 
-def _section(title: str, rows: Iterable[Row], lead: str = "") -> Section:
+def _section(title: str, rows: Iterable[dict[str, Any]], lead: str = "") -> Section:
     every = list(rows)
-    shown = [row.shown() for row in every[:MAX_ROWS]]
-    data = {"rows": shown, "left_out": len(every) - len(shown)}
+    data = {"rows": every[:MAX_ROWS], "left_out": max(0, len(every) - MAX_ROWS)}
     return Section("provenance", visible(title), data, lead)
 
 
-def _promise(row: tuple[str, ...]) -> Row:
+def _promise(row: tuple[str, ...]) -> dict[str, Any]:
     interval, of, promised, mean, least, where = row
     if mean == NO_INTERVAL:
-        return Row(interval, f"promises {promised}; {where}", (of,))
+        return _row(interval, f"promises {promised}; {where}", of)
     covered = f"covered {mean} on average, {least} at the least"
     if where.startswith(ELSEWHERE):  # no share is to be held against a promise it is not about
         level, where = where.split(": ", 1)
         covered = f"{level}, it {covered}"
-    return Row(interval, f"promises {promised}; {covered}", (of, where))
+    return _row(interval, f"promises {promised}; {covered}", of, where)
 
 
-def _file(row: tuple[str, ...]) -> Row:
-    path, form, size, rows, dropped, digest = row
-    words = [form, f"{size} bytes", f"{rows} rows"]
-    words += [f"{dropped} of them dropped"] if dropped != "0" else []
-    text = digest if digest == NOT_HASHED else f"SHA-256 {digest}"
-    return Row(path, ", ".join(one for one in words if NO_INTERVAL not in one), (text,))
-
-
-def file_table(source: Mapping[str, Any]) -> Table | None:
-    """List the files of a source; None where there are none."""
-    files = _files(as_plain(source))
-    if not files:
-        return None
-    columns = heads("File", "Format", "#Bytes", "#Rows", "#Dropped", "SHA-256")
-    return Table("Which files", columns, tuple(map(_file_row, files)))
+def _file(file: Mapping[str, Any]) -> dict[str, Any]:
+    rows, dropped = file.get("rows", file.get("documents")), file.get("dropped")
+    words = [
+        " ".join(str(file[key]) for key in ("format", "compression") if file.get(key)),
+        "" if file.get("bytes") is None else f"{count(file['bytes'])} bytes",
+        "" if rows is None else f"{count(rows)} rows",
+        f"{count(dropped)} of them dropped" if dropped else "",
+    ]
+    digest = f"SHA-256 {file['sha256']}" if file.get("sha256") else NOT_HASHED
+    return _row(plain_text(file.get("path")), ", ".join(filter(None, words)), digest)
 
 
 def _files(source: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Find the files in a source, which may be one itself."""
-    if "path" in source:
-        return [source]
-    return list(source.get("files", ()))
-
-
-def _file_row(file: Mapping[str, Any]) -> tuple[str, ...]:
-    form = " ".join(str(file[key]) for key in ("format", "compression") if file.get(key))
-    rows = file.get("rows", file.get("documents"))
-    return (
-        plain_text(file.get("path")),
-        form or NO_INTERVAL,
-        *(NO_INTERVAL if n is None else count(n) for n in (file.get("bytes"), rows)),
-        count(file.get("dropped") or 0),
-        file.get("sha256") or NOT_HASHED,
-    )
+    return [source] if "path" in source else list(source.get("files", ()))
 
 
 def versions() -> Facts:

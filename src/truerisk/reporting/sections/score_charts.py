@@ -17,24 +17,13 @@ from truerisk.measures.costs import OUTCOMES, CostMatrix
 from truerisk.measures.curves import PrecisionRecallCurve, RocCurve
 from truerisk.measures.rejection import rejection_curve
 from truerisk.measures.thresholds import Sweep, mean_cost, with_given_threshold, working_threshold
-from truerisk.reporting.document import (
-    Band,
-    Bars,
-    Chart,
-    Dots,
-    Line,
-    Pictures,
-    Scale,
-    Section,
-    Upright,
-    charts_section,
-)
+from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.wording import count, number, percent
-from truerisk.results import Evaluation
+from truerisk.reporting.wording import count, percent
+from truerisk.results import Evaluation, number
 
 OF_PROBABILITIES = ("brier_score", "log_loss")
-TOLD_FPR = 0.1
+EXAMPLE_FPR = 0.1
 AS_MET = " The band holds where positives are as frequent as they were met, and not picked out."
 OF_REFITS = (
     "The scores of several refits are drawn together, though each refit has a scale of its own. "
@@ -50,11 +39,11 @@ OUTCOME_WORDS = {
     "fn": "a positive missed",
     "tn": "a negative left alone",
 }
-TOLD_REJECTED = 0.1
+EXAMPLE_REJECTION = 0.1
 OPTIMISTIC = "It was found on these examples, and looks better on them than it will on others."
 
 
-def score_sections(evaluation: Evaluation) -> Iterator[Section]:
+def score_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
     """Give the charts of one column of scores; none where there is no such column."""
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep):
@@ -67,7 +56,7 @@ def score_sections(evaluation: Evaluation) -> Iterator[Section]:
     ):
         drawn = list(charts)
         if drawn:
-            yield charts_section(title, drawn, lead)
+            yield doc.charts_section(title, drawn, lead)
 
 
 @dataclass(frozen=True)
@@ -110,7 +99,7 @@ class Scores:
         low, high = (float(result[-1]), float(result[0])) if len(result) else UNIT
         return (low, high) if len(result) and math.isfinite(high - low) else None
 
-    def ranking(self) -> Iterator[Chart]:
+    def ranking(self) -> Iterator[doc.Chart]:
         """Draw the ROC curve, and precision against recall."""
         if not self.two_classes:
             return
@@ -121,7 +110,7 @@ class Scores:
         if isinstance(precision_recall, PrecisionRecallCurve):
             yield self._precision_recall(precision_recall)
 
-    def lying(self) -> Iterator[Chart]:
+    def lying(self) -> Iterator[doc.Chart]:
         """Draw the scores of both classes, and what they are worth as probabilities."""
         if self.range is None:
             return
@@ -129,7 +118,7 @@ class Scores:
         if self.table.threshold[1] <= 1 and self.table.threshold[-1] >= 0:
             yield self._calibration()
 
-    def deciding(self) -> Iterator[Chart]:
+    def deciding(self) -> Iterator[doc.Chart]:
         """Draw what is gained by not answering, and what mistakes cost."""
         if self.threshold is not None:
             table = with_given_threshold(self.evaluation, self.table)
@@ -142,18 +131,18 @@ class Scores:
         elif self.two_classes and isinstance(roc, RocCurve):
             yield cost_curve_chart(roc)
 
-    def _roc(self, curve: RocCurve) -> Chart:
+    def _roc(self, curve: RocCurve) -> doc.Chart:
         here = self._row_at_threshold()
         dot = self._dot_here(curve.fpr[here : here + 1], curve.tpr[here : here + 1])
         return roc_chart(curve, [*self._band(curve)], [*dot])
 
-    def _precision_recall(self, curve: PrecisionRecallCurve) -> Chart:
+    def _precision_recall(self, curve: PrecisionRecallCurve) -> doc.Chart:
         here = self._row_at_threshold() - 1  # the curve leaves out the row that finds nothing
         at = slice(max(here, 0), here + 1)
         dot = self._dot_here(curve.recall[at], curve.precision[at])
         return precision_recall_chart(curve, [*self._band(curve)], [*dot])
 
-    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> Iterator[Band]:
+    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> Iterator[doc.Band]:
         if self.independent:
             yield whole_band(curve, self.evaluation.level)
 
@@ -163,15 +152,15 @@ class Scores:
             return 0
         return max(int(np.count_nonzero(self.table.threshold >= self.threshold)) - 1, 0)
 
-    def _dot_here(self, x: Array, y: Array) -> Iterator[Dots]:
+    def _dot_here(self, x: Array, y: Array) -> Iterator[doc.Dots]:
         if self.threshold is not None and len(x):
-            yield Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
+            yield doc.Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
 
-    def _upright_here(self) -> Iterator[Upright]:
+    def _upright_here(self) -> Iterator[doc.Upright]:
         if self.threshold is not None:
-            yield Upright(self.threshold, f"threshold {self.threshold:.4g}")
+            yield doc.Upright(self.threshold, f"threshold {self.threshold:.4g}")
 
-    def _distribution(self) -> Chart:
+    def _distribution(self) -> doc.Chart:
         # As many bins as the examples can fill (Rice's rule).
         n = float(self.table.tp[-1] + self.table.fp[-1])
         result = distribution_of(self.table, min(MAX_BINS, math.ceil(2 * n ** (1 / 3)) + 1))
@@ -180,14 +169,14 @@ class Scores:
         ends = float(result.edges[0]), float(result.edges[-1])
         infinite = result.infinite
         left_out = f" {count(infinite)} infinite scores are not drawn." * bool(infinite)
-        return Chart(
+        return doc.Chart(
             title="Scores by class",
             name="scores",
-            x=Scale("score", *ends),
-            y=Scale.over("share of the class", np.concatenate(shares), 0.0),
+            x=doc.Scale("score", *ends),
+            y=doc.Scale.over("share of the class", np.concatenate(shares), 0.0),
             shapes=[
-                Bars(result.edges, shares[0], "second", words=negative),
-                Bars(result.edges, shares[1], "first", words=pos_label),
+                doc.Bars(result.edges, shares[0], "second", words=negative),
+                doc.Bars(result.edges, shares[1], "first", words=pos_label),
                 *(one for one in self._upright_here() if ends[0] <= one.x <= ends[1]),
             ],
             caption=(
@@ -214,7 +203,7 @@ class Scores:
             visible(others[0], most=SHORT_NAME) if len(others) == 1 else "the rest",
         )
 
-    def _calibration(self) -> Chart:
+    def _calibration(self) -> doc.Chart:
         curve = calibration_curve(self.table)
         text = any(name in self.evaluation for name in OF_PROBABILITIES)
         condition = "" if text else "If the scores are meant as probabilities: among"
@@ -226,29 +215,29 @@ class Scores:
             inside = (low <= curve.mean_score) & (curve.mean_score <= high)
             held = percent(intervals.level)
             bars = f" If they do, all bars cross it, in at least {held} of such samples."
-            told_inside = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
+            crossing = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
         else:
-            told_inside = ""
+            crossing = ""
         error = number(curve.expected_calibration_error)
         each = f"about {count(round(float(np.mean(curve.count))))} examples each"
-        return Chart(
+        return doc.Chart(
             title="Calibration",
             name="calibration",
-            x=Scale("mean score", *UNIT),
-            y=Scale("share of positives", *UNIT),
+            x=doc.Scale("mean score", *UNIT),
+            y=doc.Scale("share of positives", *UNIT),
             shapes=[
-                Line(UNIT, UNIT, "soft", dashed=True, words="scores mean what they say"),
-                Dots(curve.mean_score, curve.share, low, high, words=each),
+                doc.Line(UNIT, UNIT, "soft", dashed=True, words="scores mean what they say"),
+                doc.Dots(curve.mean_score, curve.share, low, high, words=each),
             ],
             caption=(
                 f"{condition or 'Among'} examples of about the same score, the share that is "
                 f"positive; scores that mean what they say lie on the diagonal.{bars}"
             ),
-            description=f"The expected calibration error is {error}.{told_inside}",
+            description=f"The expected calibration error is {error}.{crossing}",
         )
 
 
-def score_pictures(evaluation: Evaluation) -> Pictures:
+def score_pictures(evaluation: Evaluation) -> doc.Pictures:
     """Name the charts of the scores of an evaluation, and its other curves that can be drawn."""
     table = evaluation.curves.get("thresholds")
     if isinstance(table, Sweep) and len(table) > 1:
@@ -259,7 +248,7 @@ def score_pictures(evaluation: Evaluation) -> Pictures:
         yield from curve_pictures(evaluation.curves, evaluation.level)
 
 
-def curve_pictures(curves: Mapping[str, Any], level: float = 0.95) -> Pictures:
+def curve_pictures(curves: Mapping[str, Any], level: float = 0.95) -> doc.Pictures:
     """Name each of some curves that can be drawn: with its band, where it has one."""
     for name, curve in curves.items():
         band = []
@@ -273,25 +262,27 @@ def curve_pictures(curves: Mapping[str, Any], level: float = 0.95) -> Pictures:
             yield name.replace("_", "-"), curve.plot
 
 
-def whole_band(curve: RocCurve | PrecisionRecallCurve, level: float) -> Band:
+def whole_band(curve: RocCurve | PrecisionRecallCurve, level: float) -> doc.Band:
     """Give the band that holds the whole curve at the level."""
     band = confidence_band(curve, level=level)
     words = f"{percent(band.level)} band for the whole curve"
-    return Band(band.x, band.low, band.high, words=words)
+    return doc.Band(band.x, band.low, band.high, words=words)
 
 
-def roc_chart(curve: RocCurve, band: Sequence[Band] = (), here: Sequence[Dots] = ()) -> Chart:
+def roc_chart(
+    curve: RocCurve, band: Sequence[doc.Band] = (), here: Sequence[doc.Dots] = ()
+) -> doc.Chart:
     """Draw recall against the false positive rate, on its band, with a threshold marked."""
-    result = float(curve.tpr[np.searchsorted(curve.fpr, TOLD_FPR, side="right") - 1])
-    return Chart(
+    result = float(curve.tpr[np.searchsorted(curve.fpr, EXAMPLE_FPR, side="right") - 1])
+    return doc.Chart(
         name="roc",
         title="ROC curve",
-        x=Scale("1 − specificity (negatives called positive)", *UNIT),
-        y=Scale("recall (positives found)", *UNIT),
+        x=doc.Scale("1 − specificity (negatives called positive)", *UNIT),
+        y=doc.Scale("recall (positives found)", *UNIT),
         shapes=[
             *band,
-            Line(UNIT, UNIT, "soft", dashed=True, words="chance"),
-            Line(curve.fpr, curve.tpr, words=f"area {number(curve.auc)}"),
+            doc.Line(UNIT, UNIT, "soft", dashed=True, words="chance"),
+            doc.Line(curve.fpr, curve.tpr, words=f"area {number(curve.auc)}"),
             *here,
         ],
         caption=(
@@ -300,27 +291,27 @@ def roc_chart(curve: RocCurve, band: Sequence[Band] = (), here: Sequence[Dots] =
         ),
         description=(
             f"The area under the curve is {number(curve.auc)}. With at most "
-            f"{percent(TOLD_FPR)} of the negatives called positive, "
+            f"{percent(EXAMPLE_FPR)} of the negatives called positive, "
             f"{number(100 * result, 1)} % of the positives are found."
         ),
     )
 
 
 def precision_recall_chart(
-    curve: PrecisionRecallCurve, band: Sequence[Band] = (), here: Sequence[Dots] = ()
-) -> Chart:
+    curve: PrecisionRecallCurve, band: Sequence[doc.Band] = (), here: Sequence[doc.Dots] = ()
+) -> doc.Chart:
     """Draw precision against recall, on its band, with a threshold marked."""
     recall, precision = in_steps(curve.recall, curve.precision)
     area = f"average precision {number(curve.average_precision)}"
-    return Chart(
+    return doc.Chart(
         name="precision-recall",
         title="Precision and recall",
-        x=Scale("recall (positives found)", *UNIT),
-        y=Scale("precision (called positive and right)", *UNIT),
+        x=doc.Scale("recall (positives found)", *UNIT),
+        y=doc.Scale("precision (called positive and right)", *UNIT),
         shapes=[
             *band,
-            Line(UNIT, (curve.prevalence,) * 2, "soft", dashed=True, words="chance"),
-            Line(recall, precision, words=area),
+            doc.Line(UNIT, (curve.prevalence,) * 2, "soft", dashed=True, words="chance"),
+            doc.Line(recall, precision, words=area),
             *here,
         ],
         caption=(
@@ -335,20 +326,20 @@ def precision_recall_chart(
     )
 
 
-def rejection_chart(table: Sweep, threshold: float) -> Chart | None:
+def rejection_chart(table: Sweep, threshold: float) -> doc.Chart | None:
     """Draw the error rate against the share left undecided; None where no score can be told off."""
     curve = rejection_curve(table, threshold)
     enough = curve.accepted >= min(MIN_ANSWERS, curve.accepted[0] / 5)
     rejected, errors = curve.rejection_rate[enough], curve.error_rate[enough]
     if len(rejected) < 2:
         return None
-    point = curve.threshold_for_rejection(TOLD_REJECTED)
-    return Chart(
+    point = curve.threshold_for_rejection(EXAMPLE_REJECTION)
+    return doc.Chart(
         title="Errors against rejections",
         name="error-reject",
-        x=Scale("share left undecided", *UNIT),
-        y=Scale.over("error rate of the answers", errors, 0.0),
-        shapes=[Line(rejected, errors)],
+        x=doc.Scale("share left undecided", *UNIT),
+        y=doc.Scale.over("error rate of the answers", errors, 0.0),
+        shapes=[doc.Line(rejected, errors)],
         caption=(
             f"How wrong the answers are if the scores nearest to the threshold "
             f"{threshold:.4g} are left undecided; a curve that falls fast puts its errors "
@@ -377,7 +368,9 @@ def costs_of(evaluation: Evaluation) -> Mapping[str, float] | None:
     return {name: float(table[at]) for name, at in zip(OUTCOMES, places, strict=True)}
 
 
-def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright] = ()) -> Chart:
+def cost_chart(
+    table: Sweep, costs: Mapping[str, float], here: Sequence[doc.Upright] = ()
+) -> doc.Chart:
     """Draw the mean cost over the thresholds, `here` marked; some scores must be finite."""
     cost = mean_cost(table, costs)
     chosen = np.isfinite(table.threshold)
@@ -391,14 +384,14 @@ def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright]
         _at_threshold(at, float(table.tp[best] + table.fp[best])),
     )
     words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
-    return Chart(
+    return doc.Chart(
         title="Cost by threshold",
         name="cost",
-        x=Scale("threshold", *_apart(float(threshold[-1]), float(threshold[0]))),
-        y=Scale.over("cost of an example", values, 0.0),
+        x=doc.Scale("threshold", *_apart(float(threshold[-1]), float(threshold[0]))),
+        y=doc.Scale.over("cost of an example", values, 0.0),
         shapes=[
-            Line(*in_steps(threshold[::-1], values[::-1])),
-            Dots([at][drawn], [least][drawn], ink="second", words=f"cheapest: {where}"),
+            doc.Line(*in_steps(threshold[::-1], values[::-1])),
+            doc.Dots([at][drawn], [least][drawn], ink="second", words=f"cheapest: {where}"),
             *here,
         ],
         caption=(
@@ -409,19 +402,21 @@ def cost_chart(table: Sweep, costs: Mapping[str, float], here: Sequence[Upright]
     )
 
 
-def cost_curve_chart(roc: RocCurve) -> Chart:
+def cost_curve_chart(roc: RocCurve) -> doc.Chart:
     """Draw the cost of the best threshold by mixture of costs (Drummond and Holte)."""
     curve = roc.normalised_cost()
     trivial = np.minimum(curve.probability_cost, 1 - curve.probability_cost)
     middle = float(np.interp(0.5, curve.probability_cost, curve.cost))
-    return Chart(
+    return doc.Chart(
         title="Cost curve",
         name="normalised-cost",
-        x=Scale("share of the positives in the cost", *UNIT),
-        y=Scale.over("cost, as a share of the most", trivial, 0.0),
+        x=doc.Scale("share of the positives in the cost", *UNIT),
+        y=doc.Scale.over("cost, as a share of the most", trivial, 0.0),
         shapes=[
-            Line(curve.probability_cost, trivial, "soft", dashed=True, words="one answer to all"),
-            Line(curve.probability_cost, curve.cost, words="the best threshold"),
+            doc.Line(
+                curve.probability_cost, trivial, "soft", dashed=True, words="one answer to all"
+            ),
+            doc.Line(curve.probability_cost, curve.cost, words="the best threshold"),
         ],
         caption=(
             "What the best threshold costs, whatever mistakes cost and however many positives "

@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from truerisk.evaluation.slices import Slice
-from truerisk.measures.registry import spoken_title
-from truerisk.reporting.document import Column, Entry, Forest, Section, Table, axis_of, heads
+from truerisk.measures.registry import spoken_title, title_of
+from truerisk.reporting.document import (
+    Column,
+    Entry,
+    Forest,
+    Section,
+    Table,
+    axis_of,
+    forest_row,
+    heads,
+)
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.sections.explorer import sliced_scores
-from truerisk.reporting.sections.forest import forest_row
-from truerisk.reporting.wording import (
-    NO_INTERVAL,
-    count,
-    interval_subtitle,
-    number,
-    p_words,
-    title_of,
-    with_interval,
-)
-from truerisk.results import Estimate, Evaluation
+from truerisk.reporting.wording import NO_INTERVAL, count, interval_subtitle, p_words, with_interval
+from truerisk.results import Estimate, Evaluation, number
 
 TITLE = "Where is it wrong? Slices"
 MAX_DRAWN = 60
@@ -94,7 +94,8 @@ def slices_section(evaluation: Evaluation) -> Section | None:
     def cells(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [forest_row(Entry(name, part[name]), axes[name]) for name in names]
 
-    linked = list(sliced_scores(evaluation)) if _has_explorer(evaluation) else []
+    has_explorer = len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
+    linked = list(sliced_scores(evaluation)) if has_explorer else []
     rows = [
         {
             "label": visible(name),
@@ -118,10 +119,6 @@ def slices_section(evaluation: Evaluation) -> Section | None:
         f"{1 - evaluation.level:.3g} the difference is sure."
     )
     return Section("slices", TITLE, data, lead)
-
-
-def _has_explorer(evaluation: Evaluation) -> bool:
-    return len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
 
 
 def slice_forest(evaluation: Evaluation) -> Forest:
