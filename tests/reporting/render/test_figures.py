@@ -426,7 +426,8 @@ def results(make_evaluation, make_estimate, comparisons):
 def _kinds(of=Reportable):
     for kind in of.__subclasses__():
         if kind.__module__.startswith("truerisk"):
-            yield kind
+            if hasattr(kind, "kind"):  # not a base of several
+                yield kind
             yield from _kinds(kind)
 
 
