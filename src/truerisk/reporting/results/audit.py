@@ -17,7 +17,7 @@ MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
 MAX_DRAWN = 60
 
 
-def audit_chapter(result: Audit) -> doc.Chapter:
+def _chapter(result: Audit) -> doc.Chapter:
     """Give all that a page says of an audit."""
     among = result.all_intervals[:MAX_DRAWN]
     return doc.Chapter(
@@ -59,7 +59,7 @@ def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> doc.Tabl
     return doc.table(title, columns, intervals)
 
 
-def audit_blocks(result: Audit) -> Iterator[doc.Block]:
+def _blocks(result: Audit) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the table, the notes, and what was assumed."""
     yield doc.Sentences(result.verdict)
     yield audit_table(result, result.all_intervals[:MAX_SHOWN])
@@ -69,10 +69,10 @@ def audit_blocks(result: Audit) -> Iterator[doc.Block]:
             [f"{counted(left, 'interval')} more: --json, --csv and --html show them."]
         )
     yield doc.Sentences(result.notes, "Notes")
-    yield doc.FactList([*audit_facts(result), *source_facts(result.source)])
+    yield doc.FactList([*_facts(result), *source_facts(result.source)])
 
 
-def audit_facts(result: Audit) -> doc.Facts:
+def _facts(result: Audit) -> doc.Facts:
     """Say what was drawn, in pairs of words."""
     yield "audited", spoken(result.subject)
     yield "rows of a sample", count(result.size)
@@ -82,7 +82,7 @@ def audit_facts(result: Audit) -> doc.Facts:
     yield from setting_facts(result.settings)
 
 
-def audit_steps(result: Audit) -> Iterator[str]:
+def _next_steps(result: Audit) -> Iterator[str]:
     """Say what to do about intervals that are too short here."""
     for one in result.too_short[:1]:
         yield (
@@ -98,12 +98,12 @@ def audit_steps(result: Audit) -> Iterator[str]:
         )
 
 
-def audit_uses(result: Audit) -> Iterator[Use]:
+def _uses(result: Audit) -> Iterator[Use]:
     """List the intervals of the coverages themselves, which are exact."""
     return uses_by((one.estimate for one in result.all_intervals), target=THIS_MODEL)
 
 
-def audit_pictures(result: Audit) -> doc.Pictures:
+def _pictures(result: Audit) -> doc.Pictures:
     """Draw the coverages on their intervals."""
     rows = [doc.Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
     yield (
@@ -113,11 +113,11 @@ def audit_pictures(result: Audit) -> doc.Pictures:
 
 
 PRESENTER = Presenter(
-    chapter=audit_chapter,
-    blocks=audit_blocks,
+    chapter=_chapter,
+    blocks=_blocks,
     tables=lambda result: [audit_table(result, result.all_intervals)],
-    facts=audit_facts,
-    next_steps=audit_steps,
-    intervals=audit_uses,
-    pictures=audit_pictures,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
+    pictures=_pictures,
 )

@@ -131,21 +131,19 @@ def _costs(result: BestOf) -> doc.Section:
     return doc.table_section(doc.Table("What each learner costs (means)", columns, tuple(rows)))
 
 
-def best_of_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> doc.Facts:
     yield "learners", plain_text(list(result.evaluations))
     yield "chosen by", title_of(result.measure)
     yield from learner_facts(result.evaluations[result.winner])
 
 
-def best_of_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     for one in result.evaluations.values():
         yield from uses_of(one)
     yield from refit_uses([result.corrected], design_of(result.evaluations[result.winner].settings))
 
 
-def best_of_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about the best of several learners."""
     yield (
         f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "
@@ -159,7 +157,7 @@ def best_of_steps(result: Any) -> Iterator[str]:
         )
 
 
-def best_of_pictures(result: BestOf) -> doc.Pictures:
+def _pictures(result: BestOf) -> doc.Pictures:
     """Draw every learner, best first, the corrected best, then the winner."""
     *rows, best = _entries(result)
     chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
@@ -180,7 +178,7 @@ def best_of_table(choice: BestOf) -> doc.Table:
     return doc.Table("Learners, best first", columns, tuple(rows))
 
 
-def best_of_blocks(choice: BestOf) -> Iterator[doc.Block]:
+def _blocks(choice: BestOf) -> Iterator[doc.Block]:
     """Give what a terminal shows: the ranking, the correction, then the winner."""
     yield best_of_table(choice)
     yield doc.Sentences([str(choice).splitlines()[-1]])
@@ -189,10 +187,10 @@ def best_of_blocks(choice: BestOf) -> Iterator[doc.Block]:
 
 PRESENTER = Presenter(
     chapter=best_of_chapter,
-    blocks=best_of_blocks,
+    blocks=_blocks,
     tables=lambda choice: [best_of_table(choice)],
-    facts=best_of_facts,
-    next_steps=best_of_steps,
-    intervals=best_of_uses,
-    pictures=best_of_pictures,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
+    pictures=_pictures,
 )

@@ -221,8 +221,7 @@ def comparison_facts(one: Any) -> doc.Facts:
     yield "the numbers are about", one.difference.target
 
 
-def comparison_uses(one: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(one: Any) -> Iterator[Use]:
     yield from difference_uses(one)
     design = REPEATED if one.method in BY_FOLDS else ""
     for estimate in (one.first, one.second):
@@ -376,6 +375,6 @@ PRESENTER = Presenter(
     tables=lambda result: [model_comparison_table(result)],
     facts=comparison_facts,
     next_steps=comparison_steps,
-    intervals=comparison_uses,
+    intervals=_uses,
     pictures=lambda result: [("difference", difference_forest([result]))],
 )

@@ -311,7 +311,7 @@ def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
     return (*result.notes, *listed, *([alone] if several else []))
 
 
-def comparisons_blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[doc.Block]:
+def _blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
     yield doc.Sentences(result.verdict)
     yield from [tier_table(result)] if tiers else _terminal_tables(result)
@@ -320,7 +320,7 @@ def comparisons_blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[
     yield doc.FactList([*facts, *source_facts(result.source)])
 
 
-def comparisons_pictures(result: Comparisons) -> doc.Pictures:
+def _pictures(result: Comparisons) -> doc.Pictures:
     """Draw the differences of two models, one row per measure; of more, one row per pair."""
     two = len(result.names) == 2
     drawn = [one for one in result.pairs if two or one.measure == result.measure]
@@ -338,8 +338,7 @@ def comparisons_facts(result: Any) -> doc.Facts:
     yield from setting_facts(given, skip={"level"})
 
 
-def comparisons_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     weighted = any(map(is_weighted, result.evaluations.values()))
     for one in (*result.pairs, *(part.comparison for part in result.slices)):
         yield from difference_uses(one, weighted=weighted)
@@ -347,7 +346,7 @@ def comparisons_uses(result: Any) -> Iterator[Use]:
         yield from prediction_uses(evaluation)
 
 
-def comparisons_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about models that were compared by their predictions."""
     if len(result.names) == 2:
         main = result[result.measure]
@@ -393,10 +392,10 @@ def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
 
 PRESENTER = Presenter(
     chapter=comparisons_chapter,
-    blocks=comparisons_blocks,
+    blocks=_blocks,
     tables=comparisons_tables,
     facts=comparisons_facts,
-    next_steps=comparisons_steps,
-    intervals=comparisons_uses,
-    pictures=comparisons_pictures,
+    next_steps=_next_steps,
+    intervals=_uses,
+    pictures=_pictures,
 )

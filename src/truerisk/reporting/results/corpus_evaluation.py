@@ -263,7 +263,7 @@ def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
         yield HELD_OUT, evaluation.holdout
 
 
-def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[doc.Block]:
+def _blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[doc.Block]:
     """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
     yield category_table(evaluation, top)
     left = len(evaluation.categories) - (top or len(evaluation.categories))
@@ -277,14 +277,14 @@ def corpus_blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> It
     yield doc.FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
 
 
-def corpus_tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
+def _tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
     """Give the tables of Markdown and LaTeX."""
     yield category_table(evaluation)
     yield average_table(evaluation)
     yield from one_label_tables(evaluation)
 
 
-def corpus_pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
+def _pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
     """Draw the most frequent categories, then what is drawn of any evaluation."""
     defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
     if defined:
@@ -309,8 +309,7 @@ def corpus_facts(evaluation: Any) -> doc.Facts:
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target"})
 
 
-def corpus_uses(evaluation: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(evaluation: Any) -> Iterator[Use]:
     yield from svm_uses(evaluation)
     for held_out in filter(None, (evaluation.holdout, evaluation.one_label)):
         for use in prediction_uses(held_out):
@@ -351,10 +350,10 @@ def _between_documents(evaluation: Any) -> Iterator[str]:
 
 PRESENTER = Presenter(
     chapter=corpus_chapter,
-    blocks=corpus_blocks,
-    tables=corpus_tables,
+    blocks=_blocks,
+    tables=_tables,
     facts=corpus_facts,
     next_steps=by_rules(CORPUS_RULES, _between_documents),
-    intervals=corpus_uses,
-    pictures=corpus_pictures,
+    intervals=_uses,
+    pictures=_pictures,
 )

@@ -34,23 +34,23 @@ def _missing(diagnosis: Diagnosis) -> doc.Table:
     )
 
 
-def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
+def _tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
     """Give the tables that have rows."""
     tables = (column_table(diagnosis), _answers(diagnosis), _missing(diagnosis))
     return (table for table in tables if table.rows)
 
 
-def diagnosis_chapter(diagnosis: Diagnosis) -> doc.Chapter:
+def _chapter(diagnosis: Diagnosis) -> doc.Chapter:
     """Give all that a page says of the files."""
     return doc.Chapter(
         title="What is in these files?",
         subtitle=counted(len(diagnosis.files), "file"),
         verdict=doc.sentences((*diagnosis.verdict, *diagnosis.odd)),
-        sections=tuple(map(doc.table_section, diagnosis_tables(diagnosis))),
+        sections=tuple(map(doc.table_section, _tables(diagnosis))),
     )
 
 
-def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
+def _blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
     """Give what a terminal shows."""
     yield doc.Sentences(diagnosis.verdict)
     if diagnosis.columns:
@@ -62,15 +62,15 @@ def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
     yield doc.Sentences(cannot, "What they cannot answer")
 
 
-def diagnosis_facts(diagnosis: Diagnosis) -> doc.Facts:
+def _facts(diagnosis: Diagnosis) -> doc.Facts:
     """Say which files were looked at."""
     for one in diagnosis.files:
         yield "file", f"{one.path}: {one.format}, {count(one.rows)} rows"
 
 
 PRESENTER = Presenter(
-    chapter=diagnosis_chapter,
-    blocks=diagnosis_blocks,
-    tables=diagnosis_tables,
-    facts=diagnosis_facts,
+    chapter=_chapter,
+    blocks=_blocks,
+    tables=_tables,
+    facts=_facts,
 )

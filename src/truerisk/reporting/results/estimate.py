@@ -136,7 +136,7 @@ def estimate_uses(estimate: Any) -> Iterator[Use]:
     return refit_uses([estimate], design) if design else uses_by([estimate])
 
 
-def estimate_pictures(result: Estimate) -> doc.Pictures:
+def _pictures(result: Estimate) -> doc.Pictures:
     """Draw the refits where there are several, else the estimate on its interval."""
     if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
         yield "replicates", refit_chart(result)
@@ -148,5 +148,5 @@ PRESENTER = Presenter(
     chapter=estimate_chapter,
     facts=estimate_facts,
     intervals=estimate_uses,
-    pictures=estimate_pictures,
+    pictures=_pictures,
 )

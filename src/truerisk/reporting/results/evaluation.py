@@ -268,7 +268,7 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
     yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
 
 
-def evaluation_tables(evaluation: Evaluation) -> Iterator[doc.Table]:
+def _tables(evaluation: Evaluation) -> Iterator[doc.Table]:
     """Give the tables of Markdown and LaTeX."""
     tables = (
         measure_table(evaluation),
@@ -385,7 +385,7 @@ def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> doc.
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target", *skip})
 
 
-def predictions_steps(evaluation: Evaluation) -> Iterator[str]:
+def _next_steps(evaluation: Evaluation) -> Iterator[str]:
     """Say what to do about predictions that were scored."""
     before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
     if before_all:  # until that is done the other numbers mislead
@@ -741,9 +741,9 @@ def class_forest(
 PRESENTER = Presenter(
     chapter=evaluation_chapter,
     blocks=evaluation_blocks,
-    tables=evaluation_tables,
+    tables=_tables,
     facts=evaluation_facts,
-    next_steps=predictions_steps,
+    next_steps=_next_steps,
     intervals=prediction_uses,
     pictures=evaluation_pictures,
 )

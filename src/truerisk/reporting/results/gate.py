@@ -24,7 +24,7 @@ def checks_table(result: GateResult) -> doc.Table:
     return doc.Table(f"Gate: {result.name}", columns, tuple(rows))
 
 
-def gate_chapter(result: GateResult) -> doc.Chapter:
+def _chapter(result: GateResult) -> doc.Chapter:
     """Give all that a page says of a gate."""
     return doc.Chapter(
         title="Does this model ship?",
@@ -38,13 +38,13 @@ def _failed(result: GateResult) -> Iterator[str]:
     return (str(one) for one in result.checks if not one.is_shown)
 
 
-def gate_blocks(result: GateResult) -> Iterator[doc.Block]:
+def _blocks(result: GateResult) -> Iterator[doc.Block]:
     """Give what a terminal shows."""
     yield doc.Sentences((result.verdict, *_failed(result)))
     yield checks_table(result)
 
 
-def gate_facts(result: GateResult) -> doc.Facts:
+def _facts(result: GateResult) -> doc.Facts:
     """Say which files were read."""
     yield "gate", result.name
     for file in result.source.get("files", ()):
@@ -52,10 +52,10 @@ def gate_facts(result: GateResult) -> doc.Facts:
 
 
 PRESENTER = Presenter(
-    chapter=gate_chapter,
-    blocks=gate_blocks,
+    chapter=_chapter,
+    blocks=_blocks,
     tables=lambda result: [checks_table(result)],
-    facts=gate_facts,
+    facts=_facts,
     intervals=lambda result: chain.from_iterable(
         estimate_uses(one.estimate) for one in result.checks
     ),

@@ -339,7 +339,7 @@ def point_notes(curve: LearningCurve) -> Iterator[str]:
 
 def curve_facts(curve: LearningCurve) -> doc.Facts:
     """Give what was assumed and where the examples came from, as pairs of words."""
-    assumed = dict(learning_curve_facts(curve))
+    assumed = dict(_facts(curve))
     for name in ("examples", "held out in each repeat", "repeats", "confidence level", TARGET):
         yield name, assumed[name]
     yield "interval", "corrected resampled t"
@@ -525,7 +525,7 @@ def _range(measure: str) -> tuple[float, float]:
     return (-math.inf, math.inf) if result is None else result.measure_range
 
 
-def curve_blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:
+def _blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:
     """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
     yield doc.Sentences(tuple(curve_sentences(curve, wanted)))
     yield from curve_tables(curve)
@@ -548,8 +548,7 @@ def curve_pictures(curve: LearningCurve) -> doc.Pictures:
         yield "cpu-seconds", chart
 
 
-def learning_curve_facts(curve: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(curve: Any) -> doc.Facts:
     yield "learners", plain_text(list(curve))
     yield "measure", title_of(curve.measure)
     yield "examples", count(curve.n)
@@ -562,8 +561,7 @@ def learning_curve_facts(curve: Any) -> doc.Facts:
     yield "seed", str(curve.random_state)
 
 
-def learning_curve_uses(curve: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(curve: Any) -> Iterator[Use]:
     for learner in curve.values():
         for point in learner.points:
             if point.interval is not None:
@@ -578,7 +576,7 @@ def learning_curve_uses(curve: Any) -> Iterator[Use]:
                 yield Use(point.interval, curve.measure, measured, reason)
 
 
-def curve_steps(curve: Any) -> Iterator[str]:
+def _next_steps(curve: Any) -> Iterator[str]:
     """Say what to do about learning curves: which learner, and whether to collect for it."""
     sure = [one for one in curve.crossings if one.is_sure]
     for one in sure[:1]:
@@ -638,10 +636,10 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
 
 PRESENTER = Presenter(
     chapter=learning_curve_chapter,
-    blocks=curve_blocks,
+    blocks=_blocks,
     tables=curve_tables,
-    facts=learning_curve_facts,
-    next_steps=curve_steps,
-    intervals=learning_curve_uses,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
     pictures=curve_pictures,
 )

@@ -22,8 +22,7 @@ def leave_one_out_chapter(result: LeaveOneOut) -> Chapter:
     )
 
 
-def leave_one_out_facts(evaluation: Any) -> Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(evaluation: Any) -> Facts:
     yield from predictions.evaluation_facts(evaluation)
     yield (
         "called wrong by the model trained without them",
@@ -47,7 +46,7 @@ def between_settings(evaluation: Any) -> Iterator[str]:
 PRESENTER = replace(
     predictions.PRESENTER,
     chapter=leave_one_out_chapter,
-    facts=leave_one_out_facts,
+    facts=_facts,
     next_steps=by_rules(
         (
             predictions.no_better_than_a_constant,

@@ -12,8 +12,7 @@ from truerisk.reporting.sections.coverage import uses_of
 from truerisk.reporting.wording import plain_text
 
 
-def model_comparisons_facts(result: Any) -> Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> Facts:
     for first in list(result.values())[:1]:
         for name, words in two.comparison_facts(first):
             if name == "measure":
@@ -22,7 +21,7 @@ def model_comparisons_facts(result: Any) -> Facts:
                 yield name, words
 
 
-def model_comparisons_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about two learners that were compared by several measures."""
     main, *others = result.values()
     against = two.measures_against(main, others)
@@ -36,8 +35,8 @@ PRESENTER = Presenter(
     chapter=two.model_comparison_chapter,
     blocks=lambda result: chain.from_iterable(map(two.comparison_blocks, result.values())),
     tables=lambda result: map(two.model_comparison_table, result.values()),
-    facts=model_comparisons_facts,
-    next_steps=model_comparisons_steps,
+    facts=_facts,
+    next_steps=_next_steps,
     intervals=lambda result: chain.from_iterable(map(uses_of, result.values())),
     pictures=lambda result: [("differences", two.difference_forest([*result.values()]))],
 )

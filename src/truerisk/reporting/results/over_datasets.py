@@ -435,7 +435,7 @@ def _description(result: OverDatasets) -> str:
     return visible(text, most=doc.SENTENCE)
 
 
-def over_datasets_blocks(result: OverDatasets) -> Iterator[doc.Block]:
+def _blocks(result: OverDatasets) -> Iterator[doc.Block]:
     """Give what a terminal shows: what may be said, the tables, and what was assumed."""
     yield doc.Sentences(result.verdict)
     for table in ranking_tables(result):
@@ -488,8 +488,7 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def over_datasets_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> doc.Facts:
     yield "data sets", count(result.n)
     yield "classifiers", plain_text(result.names)
     yield "control", plain_text(result.control)
@@ -501,7 +500,7 @@ def over_datasets_facts(result: Any) -> doc.Facts:
 
 def _terminal_facts(result: OverDatasets) -> doc.Facts:
     """Count the classifiers, which the tables name, and add the critical differences."""
-    facts = dict(over_datasets_facts(result)) | {"classifiers": count(len(result.names))}
+    facts = dict(_facts(result)) | {"classifiers": count(len(result.names))}
     seed = facts.pop("seed")
     yield from facts.items()
     if result.critical_difference is not None:
@@ -511,15 +510,14 @@ def _terminal_facts(result: OverDatasets) -> doc.Facts:
     yield "seed", seed
 
 
-def over_datasets_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     for pair in result.pairs:
         if pair.interval is not None:
             ends = pair.interval
             yield Use(ends, PAIR, coverage_of(ends.method, DIFFERENCE, level=ends.level))
 
 
-def over_datasets_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about classifiers that were compared over many data sets."""
     from truerisk.comparison.datasets.over_datasets import datasets_to_settle
 
@@ -574,10 +572,10 @@ def over_datasets_steps(result: Any) -> Iterator[str]:
 
 PRESENTER = Presenter(
     chapter=over_datasets_chapter,
-    blocks=over_datasets_blocks,
+    blocks=_blocks,
     tables=ranking_tables,
-    facts=over_datasets_facts,
-    next_steps=over_datasets_steps,
-    intervals=over_datasets_uses,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
     pictures=lambda result: [("ranks", RankPicture(result))],
 )

@@ -94,8 +94,7 @@ def _notes(result: Perturbed, rivals: Mapping[str, Estimate]) -> Iterator[str]:
         yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
 
-def perturbation_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> doc.Facts:
     yield "examples", count(result.n)
     yield "weightings", count(len(result.replicates))
     yield "losses that are perturbed", spoken(result.losses)
@@ -105,8 +104,7 @@ def perturbation_facts(result: Any) -> doc.Facts:
     yield "the numbers are about", result.target
 
 
-def perturbation_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     if result.interval is not None:
         grouped = result.forms["exact"].method.startswith(("cluster", "group", "agreement"))
         reason = "not measured with groups" if grouped else "not measured"
@@ -117,7 +115,7 @@ def perturbation_uses(result: Any) -> Iterator[Use]:
             yield Use(interval, result.measure, measured, reason)
 
 
-def perturbed_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about an interval by perturbation."""
     if result.losses == "training":
         covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]
@@ -135,7 +133,7 @@ def perturbed_steps(result: Any) -> Iterator[str]:
         )
 
 
-def perturbation_pictures(result: Perturbed) -> doc.Pictures:
+def _pictures(result: Perturbed) -> doc.Pictures:
     """Draw where the error may lie, and the estimate with every form of interval."""
     values = _places(result)
     if len(values) > 1:
@@ -156,8 +154,8 @@ def _places(result: Perturbed) -> list[float]:
 
 PRESENTER = Presenter(
     chapter=perturbed_chapter,
-    facts=perturbation_facts,
-    next_steps=perturbed_steps,
-    intervals=perturbation_uses,
-    pictures=perturbation_pictures,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
+    pictures=_pictures,
 )

@@ -213,28 +213,26 @@ def _notes(result: Selection) -> Iterator[str]:
     yield from dict.fromkeys((*result.notes, *result.estimate.notes, *result.corrected.notes))
 
 
-def selection_blocks(result: Selection) -> Iterator[doc.Block]:
+def _blocks(result: Selection) -> Iterator[doc.Block]:
     """Give what a terminal shows: the choice, every setting, notes."""
     yield doc.Sentences(tuple(doc.sentences(_verdict(result))))
     yield setting_table(result)
     yield doc.Sentences(tuple(doc.sentences(_notes(result))), "Notes")
 
 
-def selection_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> doc.Facts:
     yield "settings tried", count(len(result.candidates))
     yield "chosen", plain_text(as_plain(result.best))
     yield from estimate_facts(result.corrected)
 
 
-def selection_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     for one, kind in ((result.estimate, "own"), (result.corrected, "corrected")):
         design = f"chosen by {result.estimate.method}, {kind}"
         yield from uses_by([one], design, unmeasured=NEITHER)
 
 
-def selection_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say what to do about settings that were chosen without a test set."""
     best = ", ".join(f"{name} = {plain_text(value)}" for name, value in result.best.items())
     yield (
@@ -244,7 +242,7 @@ def selection_steps(result: Any) -> Iterator[str]:
     )
 
 
-def selection_pictures(result: Selection) -> doc.Pictures:
+def _pictures(result: Selection) -> doc.Pictures:
     """Draw what was tried."""
     along = _along(result)
     if along is None:
@@ -255,10 +253,10 @@ def selection_pictures(result: Selection) -> doc.Pictures:
 
 PRESENTER = Presenter(
     chapter=selection_chapter,
-    blocks=selection_blocks,
+    blocks=_blocks,
     tables=lambda result: [setting_table(result)],
-    facts=selection_facts,
-    next_steps=selection_steps,
-    intervals=selection_uses,
-    pictures=selection_pictures,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
+    pictures=_pictures,
 )

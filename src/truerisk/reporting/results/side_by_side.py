@@ -145,8 +145,7 @@ def _notes(result: SideBySide) -> Iterator[str]:
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
-def side_by_side_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
+def _facts(result: Any) -> doc.Facts:
     yield "ways of estimating", ", ".join(spoken(one.method) for one in result.estimates)
     for one in result.estimates[:1]:
         yield "measure", title_of(one.measure)
@@ -155,8 +154,7 @@ def side_by_side_facts(result: Any) -> doc.Facts:
     yield "the numbers are about", targets_of(result.estimates)
 
 
-def side_by_side_uses(result: Any) -> Iterator[Use]:
-    """List the intervals, and what was measured of each."""
+def _uses(result: Any) -> Iterator[Use]:
     for estimate in result.estimates:
         if estimate.method == "cross_validation":
             yield from refit_uses([estimate], REPEATED)
@@ -170,7 +168,7 @@ def side_by_side_uses(result: Any) -> Iterator[Use]:
                 yield Use(interval, one.measure, measured, NEITHER)
 
 
-def side_by_side_steps(result: Any) -> Iterator[str]:
+def _next_steps(result: Any) -> Iterator[str]:
     """Say which of the estimates to go by, and what else they are good for."""
     by_method = {one.method: one for one in result.estimates}
     exact = by_method.get("leave_one_out")
@@ -186,8 +184,8 @@ def side_by_side_steps(result: Any) -> Iterator[str]:
 PRESENTER = Presenter(
     chapter=side_by_side_chapter,
     tables=lambda result: [cost_table(result)],
-    facts=side_by_side_facts,
-    next_steps=side_by_side_steps,
-    intervals=side_by_side_uses,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
     pictures=lambda result: [("estimates", doc.forest_of(result.estimates))],
 )

@@ -57,7 +57,7 @@ def _at_every_rho(result: XiAlpha) -> doc.Section:
     )
 
 
-def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
+def _next_steps(evaluation: Any) -> Iterator[str]:
     """Say what to do about an estimate that leans to the pessimistic side."""
     error = evaluation.get("error_rate")
     if error is not None and error.is_defined and error.value > 0:
@@ -70,5 +70,5 @@ def xi_alpha_steps(evaluation: Any) -> Iterator[str]:
 
 
 PRESENTER = replace(
-    predictions.PRESENTER, chapter=xi_alpha_chapter, next_steps=xi_alpha_steps, intervals=svm_uses
+    predictions.PRESENTER, chapter=xi_alpha_chapter, next_steps=_next_steps, intervals=svm_uses
 )

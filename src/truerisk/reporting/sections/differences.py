@@ -153,19 +153,7 @@ def _is_drawn(region: float | None) -> bool:
 def main_picture(difference: Difference) -> dict[str, Any]:
     """Give the places of the one difference that matters most, in per cent of the width."""
     axis = _axis([difference])
-    value, interval = signed_words(difference.estimate)
-    mark = _mark(difference.finding)
-    words = {
-        "title": visible(difference.title),
-        "value": value,
-        "interval": interval,
-        "finding": visible(difference.finding),
-        "mark": mark,
-        "sign": SIGNS.get(mark, NO_SIGN),
-        "p": p_sentence(difference.p_value),
-        "seen": visible(difference.seen),
-        "drawn": None,
-    }
+    words = {**_words(difference), "seen": visible(difference.seen), "drawn": None}
     places = strip(difference.estimate, axis)
     if axis is None or places is None:
         return words
@@ -181,6 +169,21 @@ def main_picture(difference: Difference) -> dict[str, Any]:
         "sides": _sides([difference], LARGE_ROOM),
     }
     return {**words, "drawn": drawn, "description": _description(difference)}
+
+
+def _words(difference: Difference) -> dict[str, Any]:
+    value, interval = signed_words(difference.estimate)
+    # What is no finding of its own, such as one among several pairs, has no colour.
+    mark = difference.finding if difference.finding in SIGNS else "none"
+    return {
+        "title": visible(difference.title),
+        "value": value,
+        "interval": interval,
+        "finding": visible(difference.finding),
+        "mark": mark,
+        "sign": SIGNS.get(mark, NO_SIGN),
+        "p": p_sentence(difference.p_value),
+    }
 
 
 def _percent(place: float) -> float:
@@ -245,28 +248,15 @@ def _sides(rows: Sequence[Difference], room: int) -> dict[str, str]:
 
 
 def _row(row: Difference, axis: Axis | None) -> dict[str, Any]:
-    value, interval = signed_words(row.estimate)
-    mark = _mark(row.finding)
     return {
-        "title": visible(row.title),
+        **_words(row),
         "seen": visible(row.seen, most=500),
-        "value": value,
-        "interval": interval,
-        "p": p_sentence(row.p_value),
         "method": visible(spoken(row.method)),
-        "finding": visible(row.finding),
-        "mark": mark,
-        "sign": SIGNS.get(mark, NO_SIGN),
         "defined": row.estimate.is_defined,
         "reason": visible("; ".join(row.estimate.notes), most=500),
         "strip": strip(row.estimate, axis),
         "band": None if axis is None else _band(axis, row.region, float),
     }
-
-
-def _mark(finding: str) -> str:
-    """Give the class that a finding is coloured by; what is no finding of its own has none."""
-    return finding if finding in SIGNS else "none"
 
 
 def p_sentence(p_value: float | None) -> str:

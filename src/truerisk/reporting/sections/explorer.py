@@ -15,7 +15,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.intervals.chosen_thresholds import kept_by_order
 from truerisk.intervals.distributions import normal_quantile
-from truerisk.measures.costs import OUTCOMES, CostMatrix
+from truerisk.measures.costs import OUTCOMES
 from truerisk.measures.curves import upper_hull
 from truerisk.measures.registry import Measure, find_measure, measures_that_need, title_of
 from truerisk.measures.thresholds import (
@@ -26,6 +26,7 @@ from truerisk.measures.thresholds import (
 )
 from truerisk.reporting.document import SENTENCE, Axis, Section
 from truerisk.reporting.escaping import json_for_page, visible
+from truerisk.reporting.sections.score_charts import costs_of
 from truerisk.reporting.wording import count, percent
 from truerisk.results import Evaluation, as_plain, has_code
 from truerisk.tallies.cells import Cells
@@ -36,6 +37,7 @@ SHORT_NAME = 40  # characters of a class that stand in a sentence; the page has 
 TITLE = "The threshold explorer"
 CALLED = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # true, called positive
 MAX_THRESHOLDS = 1000
+EQUAL_COSTS = {"tp": 0.0, "fp": 1.0, "fn": 1.0, "tn": 0.0}
 GUARANTEED_RECALL = 0.95
 
 
@@ -77,7 +79,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             key: None if row is None else int(np.searchsorted(rows, row))
             for key, row in places.items()
         },
-        "costs": _costs(evaluation),
+        "costs": costs_of(evaluation) or EQUAL_COSTS,
         "cost_order": _cost_order(evaluation),
         "measures": [_measure_numbers(measure) for measure in measures],
         "level": evaluation.level,
@@ -228,19 +230,6 @@ def _measure_numbers(measure: Measure) -> dict[str, Any]:
         "low": low,
         "high": high,
         "undefined": measure.undefined,
-    }
-
-
-def _costs(evaluation: Evaluation) -> dict[str, float]:
-    """Give what each outcome costs: as was asked, else 1 for a mistake."""
-    requested = evaluation.settings.get("costs")
-    if requested is None:
-        return {"tp": 0.0, "fp": 1.0, "fn": 1.0, "tn": 0.0}
-    matrix = CostMatrix.of(requested, evaluation.labels, evaluation.pos_label)
-    place = [matrix.labels.index(label) for label in _order(evaluation)]
-    return {
-        name: float(matrix.values[place[true], place[called]])
-        for name, (true, called) in CALLED.items()
     }
 
 
