@@ -57,7 +57,7 @@ def miss_rate(counts: BinaryCounts) -> Proportion:
 )
 SECTION = Change(
     "src/truerisk/reporting/results/evaluation.py",
-    """    yield Section(
+    """    yield doc.Section(
         "table",
         "A section of one's own",
         {
@@ -67,7 +67,7 @@ SECTION = Change(
         },
     )
 """,
-    before="    yield Section(\n",
+    before="    yield doc.Section(\n",
 )
 LEARNER = Change(
     "src/truerisk/learners/named_models.py",
