@@ -242,6 +242,16 @@ def test_the_area_has_the_interval_of_its_placements():
     assert (found.interval.low, found.interval.high) == pytest.approx(ends)
 
 
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_a_perfect_ranking_counts_between_the_examples_and_the_pairs(name):
+    # nine of the rarer class: between 9 and 81, at 9^1.5 = 27
+    truth = (np.arange(N) < 9).astype(int)
+    for labels in (truth, 1 - truth):
+        found = named(of_two([labels / 2 + 0.25] * 3, labels, parts=PARTS).overall())[name]
+        assert found.value == 1
+        assert found.interval.low == pytest.approx(0.025 ** (1 / 27))
+
+
 def test_the_brier_score_has_the_interval_of_its_losses():
     scores = scores_of_two(8, 3)
     found = named(of_two(scores, parts=PARTS).overall())["brier_score"]
@@ -277,7 +287,7 @@ def test_average_precision_has_the_interval_of_its_jackknife():
     ]
     top = np.mean(tops) / step
     deeper = share_ends(found.value, variance + top**2 / 8, 30, form="exact", level=0.95)[0]
-    ends = (max(deeper, low - top), high)
+    ends = (max(deeper, low - min(top, (found.value - low) / 2)), high)
     assert (found.interval.low, found.interval.high) == pytest.approx(ends, abs=1e-4)
 
 

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.intervals.binomial import binomial_interval, fractional_interval
 from truerisk.intervals.cell_sample import CellSample
-from truerisk.intervals.choose import average_interval, proportion_interval
+from truerisk.intervals.choose import (
+    average_interval,
+    precision_floor,
+    proportion_interval,
+    refit_average_precision,
+)
+from truerisk.intervals.variance_components import Components, RefitQuestion, rule_of
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Interval, has_code
 from truerisk.tallies.cells import ClassCounts, Proportion
@@ -42,6 +48,29 @@ def test_weights_never_count_for_more_than_kishs_size():
     found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
     expected = fractional_interval(0.8 * 100 / 18, 100 / 18)
     assert ends(found) == pytest.approx(ends(expected), rel=1e-12)
+
+
+def test_an_unseen_negative_moves_the_lower_end_by_half_its_distance_at_most():
+    question = RefitQuestion(
+        value=0.99,
+        parts=Components(0.0001, 0.0, 0.0, 100),
+        rule=rule_of("average_precision"),
+        counted=50,
+        level=0.95,
+    )
+    low = fractional_interval(98.01, 99).low  # m = .99 · .01/.0001 = 99
+    alone, little, much = (refit_average_precision(question, 0.0, top) for top in (0, 0.012, 0.3))
+    assert alone.low == pytest.approx(low)
+    m = 0.0099 / (0.0001 + 0.012**2 / 8)
+    assert little.low == pytest.approx(fractional_interval(0.99 * m, m).low)
+    assert much.low == pytest.approx(low - (0.99 - low) / 2)
+    assert {one.high for one in (alone, little, much)} == {1.0}
+
+
+def test_the_least_variance_of_an_average_precision_is_that_of_few_positives():
+    # inside = (.6 · 4 + ½)/5 = .58: ¼ · .58 · .42/5
+    assert precision_floor(0.6, 4) == pytest.approx(0.25 * 0.58 * 0.42 / 5)
+    assert precision_floor(0.6, 10) == 0.0
 
 
 def test_groups_that_are_all_right_count_as_groups():

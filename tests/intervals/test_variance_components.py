@@ -25,6 +25,7 @@ from truerisk.intervals.variance_components import (
     refit_interval,
     rule_of,
     share_ends,
+    unseen_losses,
 )
 from truerisk.results import Interval, has_code
 
@@ -110,13 +111,37 @@ def test_the_forms_of_a_share(value, variance, form, expected):
 
 
 def test_the_form_of_a_loss_without_a_largest_value():
-    # shape L²/V = 25 and scale V/L = .02; above, L + 3w = .65 and V + 18w² = .055
-    low, high = mean_loss_ends(0.5, 0.01, 0.05, level=0.9)
+    # shape L²/V = 25 and scale V/L = .02; above, L + w/2 = .65 and V + w²/2 = .055
+    low, high = mean_loss_ends(0.5, 0.01, 0.3, level=0.9)
     above = gamma.ppf(0.95, 0.65**2 / 0.055) * 0.055 / 0.65
     assert (low, high) == pytest.approx((gamma.ppf(0.05, 25) * 0.02, above))
     assert mean_loss_ends(0.0, 0.0, 0.0, level=0.95) == (0.0, math.inf)
-    small = mean_loss_ends(0.5e-12, 1e-26, 0.05e-12, level=0.9)  # the same in other units
+    small = mean_loss_ends(0.5e-12, 1e-26, 0.3e-12, level=0.9)  # the same in other units
     assert small == pytest.approx((low * 1e-12, high * 1e-12), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("units", "event", "times"),
+    [
+        # ρ = (.0525 − .5/200)²/.01 = ¼: 8/4 + 6 (100/200)²
+        (200, 0.0525, 2 + 1.5),
+        # ρ = (.0205 − .5/1000)²/.01 = .04: .32 + 6/100
+        (1000, 0.0205, 0.32 + 0.06),
+        # ρ = (.1005 − .0005)²/.01 = 1: no more than six
+        (1000, 0.1005, 6),
+        # few examples: six, whatever their losses
+        (100, 0.005, 6),
+    ],
+)
+def test_unseen_losses_follow_the_share_of_the_largest_one(units, event, times):
+    parts = Components(0.01, 0.1, 0.0, units)
+    assert unseen_losses(0.5, event, parts) == pytest.approx(times * event)
+    other = Components(0.01e6, 0.1, 0.0, units)  # the same in other units
+    assert unseen_losses(0.5e3, event * 1e3, other) == pytest.approx(times * event * 1e3)
+
+
+def test_losses_that_do_not_vary_leave_none_unseen():
+    assert unseen_losses(0.5, 0.05, Components(0.0, 0.0, 0.0, 200)) == 0.0
 
 
 def test_the_coefficients_are_those_that_were_chosen():

@@ -34,6 +34,7 @@ from truerisk.intervals.choose import (
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.variance_components import (
     METHOD,
+    PERFECT,
     RefitQuestion,
     components,
     few_of,
@@ -178,11 +179,14 @@ class RefitScores:
         else:
             shares = self._shares(average, own)
             influence = self._influence(base, labels, shares)
-            few = few_of(float(rarer.min()))
-            counted = float(rarer.min() if base == "roc_auc" else own.min())
+            counted = float(rarer.min())
+            few = few_of(counted)
         if self.groups is not None:
             few *= student_factor(int(self.groups.max()) + 1, self.request.level) ** 2
             counted *= (int(self.groups.max()) + 1) / len(self.groups)
+        elif base not in LOSSES:
+            # One example may be wrong about all of the other class, or about a single pair.
+            counted **= PERFECT
         question = RefitQuestion(
             value=value,
             parts=components(influence, self._refits, self.groups),

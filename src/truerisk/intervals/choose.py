@@ -74,6 +74,8 @@ from truerisk.tallies.scored_rows import ScoredRows
 NO_SPREAD = 1e-9  # a standard error this small is rounding, where all groups are alike
 MAX_UNDEFINED = 0.5  # of the replicates; beyond it, or with one infinite, they say little
 CHANCE = 0.5  # the area of a ranking by chance
+FEW_POSITIVES = 10  # with fewer, an average precision has a least variance
+MAX_MOVE = 0.5  # of the distance to the lower end: what an unseen negative at the top adds to it
 STRATIFIED = "stratified_"  # before the name of a bootstrap within the classes
 ROUNDING = 1e-7  # of a standard error that is the root of a difference
 
@@ -578,16 +580,20 @@ def refit_average_precision(question: RefitQuestion, floor: float, top: float) -
     """Give the interval of an average precision from refits, of a variance `floor` at least.
 
     `top` is what one more negative at the very top would take away: its share that a good ranking
-    of few does not show moves the lower end, by no more than itself (as of hold-out predictions).
+    of few does not show moves the lower end, by no more than itself (as of hold-out predictions)
+    and by no more than half its distance from the value.
     """
     interval = question.interval(floor)
     more = max(question.few * question.parts.variance(question.rule), floor)
     deeper = question.interval(more + UNSEEN * top**2).low
-    return replace(interval, low=min(interval.low, max(deeper, interval.low - top)))
+    move = min(top, MAX_MOVE * (question.value - interval.low))
+    return replace(interval, low=min(interval.low, max(deeper, interval.low - move)))
 
 
 def precision_floor(value: float, positives: float) -> float:
-    """Give the least variance of an average precision: a part of that of a share of P."""
+    """Give the least variance of an average precision: of few, a part of that of a share of P."""
+    if positives >= FEW_POSITIVES:
+        return 0.0
     inside = (value * positives + 0.5) / (positives + 1)
     return PART_OF_SHARE * inside * (1 - inside) / (positives + 1)
 

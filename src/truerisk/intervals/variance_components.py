@@ -40,7 +40,10 @@ FEW_EVENTS = 5.0  # of one kind; with fewer, Clopper and Pearson's interval take
 FEW_OF_A_CLASS = 30  # examples; with fewer, the edges of AUC and MCC apply
 ROUNDING = 1e-9  # of a number of events: errors and right answers count alike
 NO_VARIANCE = 1e-18  # a variance this small, of a share or of a squared mean loss, is rounding
-EVENTS = 6.0  # times the largest loss: what may follow that no example showed
+UNSEEN_LOSSES = 6.0  # times the largest loss, at most, may follow what no example showed
+UNSEEN_BY_SHARE = 8.0  # times the largest loss where that one makes all of the variance
+FEW_LOSSES = 100  # examples; with fewer, the losses seen say little of those to come
+PERFECT = 1.5  # power of the k examples of a class: what a perfect ranking of them counts for
 MATTERS = 1.25  # times as long as without refits that err together: worth a note
 
 
@@ -206,19 +209,36 @@ def share_ends(
 
 
 def mean_loss_ends(
-    value: float, variance: float, event: float, *, level: float
+    value: float, variance: float, unseen: float, *, level: float
 ) -> tuple[float, float]:
     r"""Give the ends for a mean loss L without a largest value, by the gamma distribution.
 
-    .. math:: [\,G(L, V, t),\; G(L + 3w,\, V + 18w^2,\, 1 - t)\,], \qquad t = (1 - level)/2
+    .. math:: [\,G(L, V, t),\; G(L + w/2,\, V + w^2/2,\, 1 - t)\,], \qquad t = (1 - level)/2
 
-    G is the quantile of the gamma distribution by mean and variance; the `event` w is what the
-    example with the largest loss adds to the mean.  The ends are those of `gamma_ends` for six of
-    them: a model that never met an outlier in training gives the next one a loss beyond all seen.
+    G is the quantile of the gamma distribution by mean and variance; w is what the `unseen` losses
+    (`unseen_losses`) add to the mean.
     """
     if not variance > NO_VARIANCE * value**2 or value <= 0:
         return 0.0, math.inf
-    return gamma_ends(value, variance, EVENTS * event, level=check_level(level))
+    return gamma_ends(value, variance, unseen, level=check_level(level))
+
+
+def unseen_losses(value: float, event: float, parts: Components) -> float:
+    r"""Give what losses beyond all seen may add to a mean loss L of n examples.
+
+    .. math:: \min\Bigl(6,\; 8\rho + 6\Bigl(\frac{100}{n}\Bigr)^2\Bigr) \, e,
+              \qquad \rho = \frac{(e - L/n)^2}{V_1}
+
+    The `event` e is what the example with the largest loss adds to the mean, ρ the share of the
+    variance that it makes.  A model that never met an outlier in training gives the next one a loss
+    beyond all seen: where one loss makes most of the variance, more like it are to be expected;
+    where many make it, the tail has been seen.  Of few examples neither can be told.
+    """
+    if not parts.independent > 0:
+        return 0.0
+    share = (event - value / parts.units) ** 2 / parts.independent
+    few = UNSEEN_LOSSES * (FEW_LOSSES / parts.units) ** 2
+    return min(UNSEEN_LOSSES, UNSEEN_BY_SHARE * share + few) * event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +263,8 @@ class RefitQuestion:
         low, high = self.measure_range
         variance = max(self.few * self.parts.variance(self.rule), floor)
         if self.rule.form == "gamma":
-            ends = mean_loss_ends(self.value, variance, self.event, level=self.level)
+            unseen = unseen_losses(self.value, self.event, self.parts)
+            ends = mean_loss_ends(self.value, variance, unseen, level=self.level)
         else:
             span = high - low
             share = min(max((self.value - low) / span, 0.0), 1.0)
