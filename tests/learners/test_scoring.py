@@ -62,25 +62,58 @@ def test_what_the_registry_knows_has_the_values_of_scikit_learn_in_each_fold(nam
     assert np.allclose(result[measure].replicates, expected)
 
 
-def test_any_scorer_has_the_mean_over_refits_and_the_corrected_t():
+def test_any_scorer_has_the_mean_over_refits_and_the_interval_of_its_pseudo_values():
     cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=1)
     scoring = {"d2": "d2_log_loss_score", "f2": make_scorer(fbeta_score, beta=2), "ten": top}
     with pytest.raises(InputError, match="must not give a scorer the name of another measure"):
         tr.estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     scoring["F two"] = scoring.pop("f2")
     result = tr.estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring, random_state=1)
+    by_name = tr.estimate(
+        GaussianNB(), X, Y, cv=cv, scoring=scoring, interval="corrected_t", random_state=1
+    )
     expected = cross_validate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     for name in ("d2", "F two", "ten"):
         values = expected[f"test_{name}"]
         estimate = result[name]
         assert np.allclose(estimate.replicates, values)
         assert estimate.value == pytest.approx(values.mean())
+        assert estimate.interval.method == "pseudo_values"
+        assert estimate.target == "this model"
         # t₉ at .975 is 2.262157; one fold of five for four.
         half = 2.262157 * values.std(ddof=1) * np.sqrt(1 / 10 + 1 / 4)
-        assert estimate.interval.high == pytest.approx(values.mean() + half, abs=1e-5)
-        assert estimate.interval.method == "corrected_t"
+        learner = by_name[name]
+        assert learner.interval.high == pytest.approx(values.mean() + half, abs=1e-5)
+        assert learner.interval.method == "corrected_t"
     assert "<html" in result.report().html
     assert result.to_metrics()["d2_low"] == pytest.approx(result["d2"].interval.low)
+
+
+def test_a_scorer_that_is_a_measure_has_nearly_its_interval():
+    accuracy = {"mine": lambda model, X, y: float((model.predict(X) == y).mean())}
+    scoring = {**accuracy, "accuracy": "accuracy"}
+    for settings in ({}, {"cv": 5, "repeats": 1}, {"method": "subsampling"}):
+        found = tr.estimate(GaussianNB(), X, Y, scoring=scoring, random_state=1, **settings)
+        ours, own = found["mine"].interval, found["accuracy"].interval
+        assert ours.width == pytest.approx(own.width, rel=0.25)
+        assert (ours.low + ours.high) / 2 == pytest.approx((own.low + own.high) / 2, abs=0.02)
+
+
+def test_one_repetition_holds_the_corrected_t_of_a_scorer():
+    one, other = (
+        tr.estimate(GaussianNB(), X, Y, cv=CV, scoring=top, random_state=1, **rule)["top"].interval
+        for rule in ({}, {"interval": "corrected_t"})
+    )
+    assert one.method == "one_repetition"
+    assert one.low <= other.low < other.high <= one.high
+
+
+def test_a_scorer_without_a_value_for_fewer_examples_keeps_the_corrected_t():
+    def needs_both(model, X, y):
+        return float((model.predict(X) == y).mean()) if len(y) % 2 == 0 else np.nan
+
+    found = tr.estimate(GaussianNB(), X, Y, cv=CV, scoring=needs_both, random_state=1)
+    assert found["needs_both"].interval.method == "corrected_t"
 
 
 def test_names_of_a_dict_are_names_of_the_result():
