@@ -96,7 +96,7 @@ def test_a_scorer_that_is_a_measure_has_nearly_its_interval():
         found = tr.estimate(GaussianNB(), X, Y, scoring=scoring, random_state=1, **settings)
         ours, own = found["mine"].interval, found["accuracy"].interval
         assert ours.width == pytest.approx(own.width, rel=0.25)
-        assert (ours.low + ours.high) / 2 == pytest.approx((own.low + own.high) / 2, abs=0.02)
+        assert (ours.low + ours.high) / 2 == pytest.approx((own.low + own.high) / 2, abs=0.04)
 
 
 def test_one_repetition_holds_the_corrected_t_of_a_scorer():
@@ -313,7 +313,7 @@ def test_a_choice_by_scores_needs_several_refits():
 def test_random_divisions_are_drawn_themselves():
     cv = ShuffleSplit(8, test_size=0.3, random_state=1)
     choice = tr.best_of(PAIR, X, Y, cv=cv, scoring="roc_auc", random_state=1)
-    assert choice.corrected.interval.method == "corrected_t_after_choice"
+    assert choice.corrected.interval.method == "variance_components_after_choice"
 
 
 @pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovr_weighted"])

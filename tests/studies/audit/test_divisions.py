@@ -47,14 +47,15 @@ def test_the_intervals_are_those_of_estimate(design):
     words = divisions.HOLDOUT if design == "holdout" else design
     found = divisions._intervals(words, *collected)
     measures = [] if design != "subsampling" else ["error_rate", "f1", "roc_auc", "log_loss"]
-    scoring = {name: _scorer(name) for name in SCORERS[True]} | {one: one for one in measures}
+    scoring = {f"my {name}": _scorer(name) for name in SCORERS[True]}
+    scoring |= {one: one for one in measures}
     whole = tr.estimate(
         LinearDiscriminantAnalysis(solver="lsqr"), X, y, method=design, scoring=scoring,
         random_state=2,
     )  # fmt: skip
     for name in scoring:
         expected = whole[name].interval
-        interval, _ = found[name]
+        interval, _ = found[name.removeprefix("my ")]
         assert interval.method == expected.method
         assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high)), name
 
