@@ -6,7 +6,7 @@ variance components, is not here: it is how votes are read.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from truerisk.intervals.resampled_tests import (
 )
 from truerisk.intervals.variance_components import METHOD
 from truerisk.learners.scoring import better_sign, range_of
-from truerisk.measures.registry import base_measure
+from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 PLAIN_T_IS_INVALID = Finding(
@@ -167,7 +167,22 @@ def _without_luck(resampled: Resampled, scores: RefitScores) -> Resampled:
         f"{resampled.value:.4g} is too good by about {scores.optimism:.3g}, which is taken off",
         code="winner_corrected",
     )
-    return replace(resampled, value=value, interval=interval, notes=(*resampled.notes, note))
+    notes = (*resampled.notes, note, *_winner_not_kept(scores))
+    return replace(resampled, value=value, interval=interval, notes=notes)
+
+
+def _winner_not_kept(scores: RefitScores) -> Iterator[Finding]:
+    """Say where the interval of a winner was measured to miss more often than its level says."""
+    entry, _ = measure_of(scores.measure)
+    if entry is None:
+        return
+    high, code = entry.measure_range[1], "not_kept_at_this_size"
+    if math.isinf(high):
+        text = "not kept for a loss without a largest value (measured at 95 %: down to 0.62)"
+        yield Finding(text, code=code)
+    elif entry.needs == "ranking" and max(scores.values) >= high:
+        text = "not kept where some part is ranked without fault (measured at 95 %: down to 0.83)"
+        yield Finding(text, code=code)
 
 
 def mean_of_refits(
