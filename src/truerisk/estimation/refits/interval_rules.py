@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
+from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds, Plan
 from truerisk.estimation.refits.searches import (
     RefitScores,
     is_search,
@@ -276,6 +276,8 @@ def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
 
 
 DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
+COMPONENTS_OR_T = "components_or_t"
+LARGE_TESTS = 1 / 3 - 1e-9  # examples tested for each trained on: a quarter of all
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -332,14 +334,18 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
     )
 
 
-def spread_of_folds(given: RuleInput, label: str | None = None) -> Estimate:
-    """Lengthen the interval of one repetition to hold the corrected t over its folds.
+def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
+    """Lengthen an interval to hold the corrected t over the refits, where refits say too little.
 
-    With one repetition nothing is known of how refits disagree about an example, but something of
-    how they differ.  What has no value in each fold stays as it is, as do groups.
+    With one repetition of folds nothing is known of how refits disagree about an example, but
+    something of how they differ.  Refits that test a quarter of the examples or more learn from so
+    few that they are worse than the model trained on all, and the interval of a share, which is
+    long on its own side, misses that.  What has no value in each refit stays as it is, as do
+    groups.
     """
     plan, one = given.collected.plan, given.estimate
-    if not isinstance(plan, Folds) or plan.repetitions > 1 or one.interval is None:
+    ratio, alone = _tested_for_trained(plan)
+    if not (alone or ratio >= LARGE_TESTS) or one.interval is None:
         return one
     if (
         given.collected.single
@@ -350,11 +356,25 @@ def spread_of_folds(given: RuleInput, label: str | None = None) -> Estimate:
     values = given.values.of(one.measure, label)
     if len(values) < 2 or not one.is_defined or not np.isfinite(values).all():
         return one
-    spread = mean_of_refits(values, one.measure, 1 / (plan.folds - 1), given.level).interval
+    spread = mean_of_refits(values, one.measure, ratio, given.level).interval
     if spread is None:
         return one
     low, high = min(one.interval.low, spread.low), max(one.interval.high, spread.high)
-    return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
+    if alone:
+        return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
+    return replace(one, interval=replace(one.interval, low=low, high=high, method=COMPONENTS_OR_T))
+
+
+def _tested_for_trained(plan: Plan) -> tuple[float, bool]:
+    """Give how many examples are tested for each trained on, and whether folds are made once.
+
+    0 where refits are neither folds nor random divisions.
+    """
+    if isinstance(plan, Folds):
+        return 1 / (plan.folds - 1), plan.repetitions == 1
+    if isinstance(plan, HeldOut) and plan.repetitions > 1:
+        return plan.test_train_ratio(), False
+    return 0.0, False
 
 
 def of_pseudo_values(given: RuleInput) -> Estimate:
@@ -375,7 +395,7 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
     if interval is None:
         return _open(given, "no interval: no example moves the score", "no_spread")
     estimate = replace(given.estimate, interval=interval, target=THIS_MODEL)
-    return spread_of_folds(replace(given, estimate=estimate))
+    return spread_of_refits(replace(given, estimate=estimate))
 
 
 def corrected_t(given: RuleInput) -> Estimate:

@@ -20,7 +20,7 @@ from truerisk.estimation.refits.interval_rules import (
     corrected_t,
     no_valid_interval,
     of_pseudo_values,
-    spread_of_folds,
+    spread_of_refits,
 )
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
@@ -129,7 +129,7 @@ class VoteEstimates:
         values = self._values
         named = replace(one, method=self.method.name)
         if interval == DEFAULT:
-            named = spread_of_folds(
+            named = spread_of_refits(
                 RuleInput(named, self.collected, values, self.request.level), label
             )
         if self.method.name == "training_error":
