@@ -37,13 +37,14 @@ from studies.audit.refit_populations import Population, population
 from studies.audit.refits import LEARNERS, Cell, draw, estimates_of, measures_of, truth_of
 from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.interval_rules import DEFAULT
+from truerisk.estimation.refits.interval_rules import DEFAULT, FEW_TESTED
 from truerisk.estimation.refits.methods import find_method
 from truerisk.estimation.refits.plans import Folds, random_divisions, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request
 from truerisk.intervals.measured_coverage import (
+    NO_PROMISE,
     SCORER,
     THIS_MODEL,
     divisions_design,
@@ -292,7 +293,7 @@ def rows_of(
             measure=SCORER if scorer else name,
             method=str(arrays["method"][row]),
             level=LEVEL,
-            target=THIS_MODEL,
+            target=NO_PROMISE if design == HOLDOUT and n // 3 < FEW_TESTED else THIS_MODEL,
             rival="corrected_t" if both.any() else "",
             rival_coverage=float(covered[both].mean()) if both.any() else np.nan,
             rival_width=float(np.diff(rival[both]).mean()) if both.any() else np.nan,

@@ -23,6 +23,7 @@ import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.learners.scoring import SAME_MEASURE, metadata_of, scoring_of
 from truerisk.measures.registry import title_of
+from truerisk.results import has_code
 
 N = 90
 RNG = np.random.default_rng(5)
@@ -106,6 +107,19 @@ def test_one_repetition_holds_the_corrected_t_of_a_scorer():
     )
     assert one.method == "one_repetition"
     assert one.low <= other.low < other.high <= one.high
+
+
+def test_a_scorer_of_a_small_holdout_promises_nothing():
+    few, many = (
+        tr.estimate(
+            GaussianNB(), X, Y, method="holdout", test_size=share, scoring=top, random_state=1
+        )["top"]
+        for share in (0.2, 0.5)
+    )
+    assert few.n < 30 <= many.n
+    assert has_code(few.notes, "not_kept_at_this_size")
+    assert not has_code(many.notes, "not_kept_at_this_size")
+    assert few.interval.method == many.interval.method == "pseudo_values"
 
 
 def test_a_scorer_without_a_value_for_fewer_examples_keeps_the_corrected_t():

@@ -277,6 +277,7 @@ def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
 
 DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
 COMPONENTS_OR_T = "components_or_t"
+FEW_TESTED = 30  # examples held out, of a scorer
 LARGE_TESTS = 1 / 3 - 1e-9  # examples tested for each trained on: a quarter of all
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
@@ -394,7 +395,13 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
     )
     if interval is None:
         return _open(given, "no interval: no example moves the score", "no_spread")
-    estimate = replace(given.estimate, interval=interval, target=THIS_MODEL)
+    notes = given.estimate.notes
+    if len(collected.plan) == 1 and given.estimate.n < FEW_TESTED:
+        text = (
+            f"not kept with under {FEW_TESTED} examples held out (measured at 95 %: down to 0.87)"
+        )
+        notes += (Finding(text, code="not_kept_at_this_size"),)
+    estimate = replace(given.estimate, interval=interval, target=THIS_MODEL, notes=notes)
     return spread_of_refits(replace(given, estimate=estimate))
 
 
