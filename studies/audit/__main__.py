@@ -13,6 +13,7 @@ from studies.audit import (
     compression,
     corrected_t,
     curves,
+    divisions,
     further_measures,
     group_power,
     groups,
@@ -124,6 +125,10 @@ def _refit_tests(samples: int | None, resume: Path | None, **_: Any) -> Iterator
 
 def _corrected_t(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
     yield from _of_cells(corrected_t, samples, resume)
+
+
+def _divisions(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
+    yield from _of_cells(divisions, samples, resume)
 
 
 def _leave_one_out(samples: int | None, resume: Path | None, **_: Any) -> Iterator[str]:
@@ -306,6 +311,7 @@ AUDITS: dict[str, Callable[..., Iterable[str]]] = {
     "refit_measures": _refit_measures,
     "refit_tests": _refit_tests,
     "corrected_t": _corrected_t,
+    "divisions": _divisions,
     "leave_one_out": _leave_one_out,
     "perturbation": _perturbation,
     "perturbed_measures": _perturbed_measures,
@@ -335,6 +341,7 @@ LASTS = {
     "refit_measures": "15 minutes",
     "refit_tests": "an hour",
     "corrected_t": "10 minutes",
+    "divisions": "15 minutes",
     "leave_one_out": "15 minutes",
     "learners": "several hours",
     "perturbation": "several hours",

@@ -1,8 +1,8 @@
-"""What the corrected t covers where it is the default: random divisions, scorers, searches.
+"""What the corrected t covers: of random divisions and scorers by name, and of searches.
 
-`subsampling` and splitters like ShuffleSplit have it for every measure, `scoring=` for each scorer
-that the registry does not know, `tr.summarise` for what it is given, the winner of a search
-included.  It speaks of the learner at this sample size: the truth is the mean, over all samples, of
+It is the default of `tr.summarise`, the winner of a search included; `interval="corrected_t"` has
+it for random divisions and for scorers, whose defaults `studies/audit/divisions.py` measures.  It
+speaks of the learner at this sample size: the truth is the mean, over all samples, of
 the value of the model that is trained on the whole sample.
 
 Each sample is divided 30 times per share of test examples; the first 5, 10 or 15 of the divisions
@@ -30,12 +30,14 @@ from truerisk.estimation.refits.interval_rules import mean_of_refits, summarise
 from truerisk.estimation.refits.plans import random_divisions, repeated_folds
 from truerisk.intervals.measured_coverage import (
     LEARNER,
+    NO_PROMISE,
     SCORER,
     divisions_design,
     folds_design,
 )
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average
+from truerisk.results import has_code
 from truerisk.tallies.losses import LOSSES
 
 STUDY, LEVEL, SAMPLES = "corrected_t", 0.95, 300
@@ -218,12 +220,16 @@ def candidates_of(features: int, count: int) -> list[Candidate]:
 
 
 def run_search(name: str, n: int, count: int, samples: int) -> Arrays:
-    """Give the ends of the winner for each design and measure, and the truth of that winner."""
+    """Give the ends of the winner for each design and measure, and the truth of that winner.
+
+    `promised` says whether the result makes a promise.
+    """
     own = population(name)
     candidates = candidates_of(own.X.shape[1], count)
     cell = Cell(population=name, n=n, learner="search")
     keys = list(product(SEARCHES, _searched(own.classes)))
     ends, truths = np.full((len(keys), samples, 2), np.nan), np.full((len(keys), samples), np.nan)
+    promised = np.ones((len(keys), samples), dtype=bool)
     for at in range(samples):
         X, y, _ = draw(cell, at)
         rng = np.random.default_rng([at, 1])
@@ -236,10 +242,11 @@ def run_search(name: str, n: int, count: int, samples: int) -> Arrays:
                 found = summarise(results, measure=SEARCHED[measure], folds=folds, level=LEVEL)
                 if found.interval is not None:
                     ends[row, at] = found.interval.low, found.interval.high
+                promised[row, at] = not has_code(found.notes, "not_kept_at_this_size")
                 winner = candidates[int(np.argmin(results["rank_test_score"]))]
                 scores = winner.scores(X, y, own.classes, own.X)
                 truths[row, at] = truth_of(measure, scores, own.y, probabilities=True)
-    return {"ends": ends, "truths": truths}
+    return {"ends": ends, "truths": truths, "promised": promised}
 
 
 def _searched(classes: int) -> tuple[str, ...]:
@@ -318,18 +325,23 @@ def search_rows(
 ) -> Iterator[CoverageCell]:
     """Give the rows of the searches on one problem."""
     for row, (folds, measure) in enumerate(product(SEARCHES, _searched(classes))):
-        yield from _rows(
-            arrays["ends"][row],
-            arrays["truths"][row],
-            problem=words,
-            n=n,
-            design=folds_design(*folds),
-            measure=measure,
-            method="corrected_t of a winner",
-        )
+        for target in (LEARNER, NO_PROMISE):
+            which = arrays["promised"][row] == (target == LEARNER)
+            yield from _rows(
+                np.where(which[:, None], arrays["ends"][row], np.nan),
+                arrays["truths"][row],
+                problem=words,
+                n=n,
+                design=folds_design(*folds),
+                measure=measure,
+                method="corrected_t of a winner",
+                target=target,
+            )
 
 
-def _rows(ends: Array, truths: Array, **facts: Any) -> Iterator[CoverageCell]:
+def _rows(
+    ends: Array, truths: Array, *, target: str = LEARNER, **facts: Any
+) -> Iterator[CoverageCell]:
     """Count how often the ends hold the mean truth."""
-    facts |= {"study": STUDY, "role": HELD_OUT, "level": LEVEL, "target": LEARNER}
+    facts |= {"study": STUDY, "role": HELD_OUT, "level": LEVEL, "target": target}
     yield from cells_of_ends(ends, float(np.nanmean(truths)), **facts)

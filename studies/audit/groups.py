@@ -27,7 +27,10 @@ from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from studies.reproduction.jiang_table5 import encoded, read_isolates
 from truerisk.aliases import Array, Indices
+from truerisk.evaluation.group_estimates import not_kept
 from truerisk.execution import run_each
+from truerisk.intervals.measured_coverage import NO_PROMISE, THIS_MODEL
+from truerisk.measures.registry import base_and_average
 
 LEVEL = 0.95
 SAMPLES = 300
@@ -48,6 +51,7 @@ OF_CLASSES = (
     "recall_macro", "f1_macro", "f1_weighted", "roc_auc_macro", "average_precision_macro",
     "average_precision_micro", "log_loss", "brier_score",
 )  # fmt: skip
+PRECISIONS = ("average_precision", "eleven_point_precision")
 PAIRED = (
     "error_rate", "f1", "matthews_correlation", "roc_auc", "average_precision", "log_loss",
     "brier_score",
@@ -212,15 +216,16 @@ class Problem:
         return f"{self.name}, {self.sizes}"
 
 
-# How far averages of precisions reach was chosen on three of the populations.
+# How far averages of precisions, and areas, reach was chosen on three of the populations each.
 CHOSEN = {
     (words, measure)
-    for words in (
-        "skewed difficulty, margin 2.5, equal sizes",
-        "skewed difficulty, margin 3.5, harder larger sizes",
-        "heavy difficulty, margin 2.5, geometric sizes",
-    )
-    for measure in ("average_precision", "eleven_point_precision")
+    for words, measures in {
+        "skewed difficulty, margin 2.5, equal sizes": PRECISIONS,
+        "skewed difficulty, margin 3.5, harder larger sizes": (*PRECISIONS, "roc_auc"),
+        "heavy difficulty, margin 2.5, geometric sizes": (*PRECISIONS, "roc_auc"),
+        "prevalence difficulty, margin 2.5, pareto sizes": ("roc_auc",),
+    }.items()
+    for measure in measures
 }
 
 
@@ -340,12 +345,18 @@ def cells_of(
             measure=f"{measure}, difference" if problem.paired else measure,
             method=Counter(arrays["methods"][defined, at].tolist()).most_common(1)[0][0],
             level=LEVEL,
-            target="this model",
+            target=_target(problem, measure, groups),
             samples=int(defined.sum()),
             undefined=int((~defined).sum()),
             coverage=float(inside[defined].mean()),
             width=float(finite.mean()) if len(finite) else np.inf,
         )
+
+
+def _target(problem: Problem, measure: str, groups: int) -> str:
+    """Tell what the result promises nothing of; differences have no such limit."""
+    silent = not problem.paired and not_kept(base_and_average(measure)[0], groups)
+    return NO_PROMISE if silent else THIS_MODEL
 
 
 def all_cells() -> list[tuple[Problem, int]]:

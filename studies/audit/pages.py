@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
+from studies.audit.holdout import LIMIT
 from studies.audit.ledger import (
     DOCS,
     LEDGERS,
@@ -144,12 +145,21 @@ STUDIES = {
         "tree. `agreement` was found on other problems; `agreement_damped` with a look at these.",
         by_design=True,
     ),
-    "corrected_t": Study(
-        "The corrected t where it is the default",
+    "divisions": Study(
+        "Random divisions, halves and scorers",
         LEARNERS,
-        "Random divisions (`subsampling`, ShuffleSplit), scorers that the registry does not know "
-        "(*scorer*), and the winner of a search. It speaks of the learner: the truth is the mean, "
-        "over samples, of the model trained on all the examples; refits on fewer are worse.",
+        "The defaults of random divisions (`subsampling`, ShuffleSplit), of 5 × 2 folds, and of "
+        "scorers that the registry does not know (*scorer*), by folds, divisions or one hold-out. "
+        "`components_or_t` holds the corrected t as well, where a quarter of the examples or more "
+        "is tested: that was decided on these problems.",
+        by_design=True,
+    ),
+    "corrected_t": Study(
+        "The corrected t by name, and winners of searches",
+        LEARNERS,
+        'Random divisions and scorers (*scorer*) with `interval="corrected_t"`, and the winner of '
+        "a search. It speaks of the learner: the truth is the mean, over samples, of the model "
+        "trained on all the examples; refits on fewer are worse.",
         by_design=True,
         of_learner=True,
     ),
@@ -565,7 +575,8 @@ def evidence_page(ledgers: Ledgers, page: str) -> str:
             for cell in cells
             if cell.samples >= MIN_SAMPLES and (cell.level == LEVEL or study.bound)
         ]
-        other = {NO_PROMISE} if study.of_learner else {LEARNER, NO_PROMISE}
+        other = {NO_PROMISE, LIMIT}
+        other |= set() if study.of_learner else {LEARNER}
         usual = [cell for cell in usual if cell.target not in other]
         key = _by_level if study.bound else _with_design(study, _by_method)
         rows += [_evidence(study, group) for group in grouped(usual, key)]

@@ -53,7 +53,7 @@ def test_subsampling_keeps_groups_together_and_judges_each_as_often_as_it_is_hel
     found = estimate(TREE, X, Y, method="subsampling", groups=FIVES, random_state=1)
     judged = found.called >= 0
     assert (judged.reshape(15, 12, 5).all(axis=2) | ~judged.reshape(15, 12, 5).any(axis=2)).all()
-    assert found["error_rate"].interval.method == "corrected_t"
+    assert found["error_rate"].interval.method == "cluster_variance_components"
 
 
 def test_groups_of_one_are_no_groups():

@@ -23,6 +23,7 @@ import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.learners.scoring import SAME_MEASURE, metadata_of, scoring_of
 from truerisk.measures.registry import title_of
+from truerisk.results import has_code
 
 N = 90
 RNG = np.random.default_rng(5)
@@ -62,25 +63,71 @@ def test_what_the_registry_knows_has_the_values_of_scikit_learn_in_each_fold(nam
     assert np.allclose(result[measure].replicates, expected)
 
 
-def test_any_scorer_has_the_mean_over_refits_and_the_corrected_t():
+def test_any_scorer_has_the_mean_over_refits_and_the_interval_of_its_pseudo_values():
     cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=1)
     scoring = {"d2": "d2_log_loss_score", "f2": make_scorer(fbeta_score, beta=2), "ten": top}
     with pytest.raises(InputError, match="must not give a scorer the name of another measure"):
         tr.estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     scoring["F two"] = scoring.pop("f2")
     result = tr.estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring, random_state=1)
+    by_name = tr.estimate(
+        GaussianNB(), X, Y, cv=cv, scoring=scoring, interval="corrected_t", random_state=1
+    )
     expected = cross_validate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     for name in ("d2", "F two", "ten"):
         values = expected[f"test_{name}"]
         estimate = result[name]
         assert np.allclose(estimate.replicates, values)
         assert estimate.value == pytest.approx(values.mean())
+        assert estimate.interval.method == "pseudo_values"
+        assert estimate.target == "this model"
         # t₉ at .975 is 2.262157; one fold of five for four.
         half = 2.262157 * values.std(ddof=1) * np.sqrt(1 / 10 + 1 / 4)
-        assert estimate.interval.high == pytest.approx(values.mean() + half, abs=1e-5)
-        assert estimate.interval.method == "corrected_t"
+        learner = by_name[name]
+        assert learner.interval.high == pytest.approx(values.mean() + half, abs=1e-5)
+        assert learner.interval.method == "corrected_t"
     assert "<html" in result.report().html
     assert result.to_metrics()["d2_low"] == pytest.approx(result["d2"].interval.low)
+
+
+def test_a_scorer_that_is_a_measure_has_nearly_its_interval():
+    accuracy = {"mine": lambda model, X, y: float((model.predict(X) == y).mean())}
+    scoring = {**accuracy, "accuracy": "accuracy"}
+    for settings in ({}, {"cv": 5, "repeats": 1}, {"method": "subsampling"}):
+        found = tr.estimate(GaussianNB(), X, Y, scoring=scoring, random_state=1, **settings)
+        ours, own = found["mine"].interval, found["accuracy"].interval
+        assert ours.width == pytest.approx(own.width, rel=0.25)
+        assert (ours.low + ours.high) / 2 == pytest.approx((own.low + own.high) / 2, abs=0.04)
+
+
+def test_one_repetition_holds_the_corrected_t_of_a_scorer():
+    one, other = (
+        tr.estimate(GaussianNB(), X, Y, cv=CV, scoring=top, random_state=1, **rule)["top"].interval
+        for rule in ({}, {"interval": "corrected_t"})
+    )
+    assert one.method == "one_repetition"
+    assert one.low <= other.low < other.high <= one.high
+
+
+def test_a_scorer_of_a_small_holdout_promises_nothing():
+    few, many = (
+        tr.estimate(
+            GaussianNB(), X, Y, method="holdout", test_size=share, scoring=top, random_state=1
+        )["top"]
+        for share in (0.2, 0.5)
+    )
+    assert few.n < 30 <= many.n
+    assert has_code(few.notes, "not_kept_at_this_size")
+    assert not has_code(many.notes, "not_kept_at_this_size")
+    assert few.interval.method == many.interval.method == "pseudo_values"
+
+
+def test_a_scorer_without_a_value_for_fewer_examples_keeps_the_corrected_t():
+    def needs_both(model, X, y):
+        return float((model.predict(X) == y).mean()) if len(y) % 2 == 0 else np.nan
+
+    found = tr.estimate(GaussianNB(), X, Y, cv=CV, scoring=needs_both, random_state=1)
+    assert found["needs_both"].interval.method == "corrected_t"
 
 
 def test_names_of_a_dict_are_names_of_the_result():
@@ -280,7 +327,7 @@ def test_a_choice_by_scores_needs_several_refits():
 def test_random_divisions_are_drawn_themselves():
     cv = ShuffleSplit(8, test_size=0.3, random_state=1)
     choice = tr.best_of(PAIR, X, Y, cv=cv, scoring="roc_auc", random_state=1)
-    assert choice.corrected.interval.method == "corrected_t_after_choice"
+    assert choice.corrected.interval.method == "variance_components_after_choice"
 
 
 @pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovr_weighted"])

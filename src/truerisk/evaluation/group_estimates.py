@@ -15,6 +15,7 @@ from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.scored_rows import ScoredRows
 
 REACH: dict[str, Reach] = {
+    "roc_auc": "precision",
     "average_precision": "precision",
     "eleven_point_precision": "precision",
     "eleven_point_documents": "losses",
@@ -22,7 +23,8 @@ REACH: dict[str, Reach] = {
     "brier_score": "losses",
 }
 FEW_GROUPS = 12
-FEW_WHERE_SKEWED = 60  # for losses and averages of precisions
+SKEWED = frozenset(REACH) - {"roc_auc"}
+FEW_WHERE_SKEWED = 60  # for these
 MIN_EFFECTIVE = 8.0
 LARGEST_SHARE = 0.25
 
@@ -82,7 +84,7 @@ class GroupedScores:
 
 def not_kept(name: str, groups: int) -> tuple[Finding, ...]:
     """Say where an interval of few groups may miss the truth more often than its level says."""
-    if name not in REACH or not MIN_GROUPS <= groups < FEW_WHERE_SKEWED:
+    if name not in SKEWED or not MIN_GROUPS <= groups < FEW_WHERE_SKEWED:
         return ()
     text = (
         f"not kept with {groups} groups: groups that do much worse may be missing altogether "

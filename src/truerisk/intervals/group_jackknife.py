@@ -77,9 +77,9 @@ def group_jackknife(
     measure_range
         Of the measure.
     reach
-        What the far end allows for: "shares" (c = 1, ν' = ν) for counts and areas, "precision"
-        (c = 2, ν' = ν) for averages of precisions over a ranking, "losses" (c = 2, ν' = G − 1) for
-        means of losses of the rows.
+        What the far end allows for: "shares" (c = 1, ν' = ν) for counts, "precision" (c = 2,
+        ν' = ν) for areas and averages of precisions over a ranking, "losses" (c = 2, ν' = G − 1)
+        for means of losses of the rows.
 
     References
     ----------

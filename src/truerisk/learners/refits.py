@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError, ResourceError
+from truerisk.learners.pseudo_values import RememberedModel, pseudo_values
 from truerisk.learners.scoring import Metadata, Scorer, rows_of_parameters, scorer_value
 
 Arrays = dict[str, NDArray[Any]]
@@ -24,7 +25,8 @@ def refit(shared: Mapping[str, Any], at: int) -> Arrays:
 
     Gives `predicted` (positions in `values`), what `scores_of` gives, `seconds` (to train, to
     predict); `failed` for a model that fails, `warned` for one that warns.  Memory that runs out is
-    no fault of the model: ResourceError.  `shared["checked_once"]` is what `checked_once` says.
+    no fault of the model: ResourceError.  `shared["checked_once"]` is what `checked_once` says;
+    `shared["left_out"]` are the examples whose pseudo-values are needed, of every scorer.
     """
     plan = shared["plan"]
     return guarded(lambda: _outcome(shared, at), plan.name(at))
@@ -77,6 +79,28 @@ class Trained:
         """Let a scorer judge it on the examples it was not trained on; `y` is of all examples."""
         params = metadata.of_scorer(name, self.test, len(y))
         return scorer_value(name, scorer, self.model, self.X_test, y[self.test], **params)
+
+    def pseudo_values_by(
+        self,
+        name: str,
+        scorer: Scorer,
+        y: NDArray[Any],
+        metadata: Metadata,
+        value: float,
+        which: Indices,
+    ) -> NDArray[np.float64]:
+        """Let the scorer judge it without single examples; `which` are positions in `test`."""
+
+        def score(model: Any, rows: Indices) -> float:
+            X, params = rows_of(self.X_test, rows), metadata.of_scorer(name, self.test[rows], len(y))
+            if isinstance(model, RememberedModel):
+                model.shows(X, rows)
+            return scorer_value(name, scorer, model, X, y[self.test[rows]], **params)
+
+        # A scorer of scikit-learn hands X to the model and to nothing else.
+        of_predictions = hasattr(scorer, "_score_func") and not metadata.score.get(name)
+        labels = y[self.test] if of_predictions else None
+        return pseudo_values(score, self.model, self.X_test, value, which, labels)
 
 
 def train(
@@ -226,11 +250,16 @@ def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
             **scores_of(trained.model, trained.X_test, shared["values"], trained.probabilities),
             "seconds": np.array(trained.seconds),
         }
-        if shared.get("scorers"):
-            outcome["scorers"] = np.array(
+        scorers = shared.get("scorers", {})
+        if scorers:
+            values = [trained.scored_by(*one, y, metadata) for one in scorers.items()]
+            outcome["scorers"] = np.array(values)
+        if scorers and shared.get("left_out") is not None:
+            which = np.flatnonzero(np.isin(trained.test, shared["left_out"]))
+            outcome["pseudo_values"] = np.array(
                 [
-                    trained.scored_by(name, scorer, y, metadata)
-                    for name, scorer in shared["scorers"].items()
+                    trained.pseudo_values_by(*one, y, metadata, value, which)
+                    for one, value in zip(scorers.items(), values, strict=True)
                 ]
             )
     return outcome

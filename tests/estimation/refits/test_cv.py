@@ -46,8 +46,9 @@ GROUPED = Examples.of(X, Y, GROUPS)
         (RepeatedStratifiedKFold(n_splits=4, n_repeats=2), "cross_validation",
          "variance_components"),
         (LeaveOneOut(), "leave_one_out", "pooled_binomial"),
-        (ShuffleSplit(6, test_size=0.3), "subsampling", "corrected_t"),
-        (StratifiedShuffleSplit(6, train_size=0.5, test_size=0.2), "subsampling", "corrected_t"),
+        (ShuffleSplit(6, test_size=0.3), "subsampling", "variance_components"),
+        (StratifiedShuffleSplit(6, train_size=0.5, test_size=0.2), "subsampling",
+         "variance_components"),
         (ShuffleSplit(1), "holdout", "clopper_pearson"),
         (TimeSeriesSplit(4), "time_ordered", "pooled_binomial"),
         (TimeSeriesSplit(3, gap=2, max_train_size=12), "time_ordered", "pooled_binomial"),
@@ -122,7 +123,8 @@ def test_a_splitter_without_a_seed_draws_from_ours_and_is_not_changed():
 
 def test_the_corrected_t_of_shuffles_by_hand():
     cv = ShuffleSplit(4, test_size=0.25, random_state=2)
-    estimate = tr.estimate(GaussianNB(), X, Y, cv=cv, random_state=1)["accuracy"]
+    estimate = tr.estimate(GaussianNB(), X, Y, cv=cv, interval="corrected_t", random_state=1)
+    estimate = estimate["accuracy"]
     values = cross_val_score(GaussianNB(), X, Y, cv=cv)
     # t₃ at .975 is 3.18245; 15 test examples for 45 training examples.
     half = 3.182446 * values.std(ddof=1) * np.sqrt(1 / 4 + 15 / 45)

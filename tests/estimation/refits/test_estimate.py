@@ -466,6 +466,31 @@ def test_one_repetition_holds_independent_examples_and_the_spread_of_its_folds()
             assert recall.interval.high >= spread.high - 1e-12
 
 
+@pytest.mark.parametrize(
+    ("settings", "ratio"),
+    [({"method": "five_by_two"}, 1.0), ({"method": "subsampling", "test_size": 0.25}, 1 / 3)],
+)
+def test_large_tests_hold_the_variance_components_and_the_corrected_t(settings, ratio):
+    found = estimate(TREE, X, TWO, random_state=1, **settings)
+    learner = estimate(TREE, X, TWO, random_state=1, interval="corrected_t", **settings)
+    for name in ("error_rate", "f1", "roc_auc"):
+        one, spread = found[name].interval, learner[name].interval
+        assert (one.method, found[name].target) == ("components_or_t", "this model")
+        assert one.low <= spread.low + 1e-12
+        assert one.high >= spread.high - 1e-12
+        assert one.disagreement >= 0
+    values = found["error_rate"].replicates
+    spread = tr.summarise(values, measure="error_rate", test_train_ratio=ratio).interval
+    wider = found["error_rate"].interval
+    assert wider.low <= spread.low + 1e-12
+    assert wider.high >= spread.high - 1e-12
+
+
+def test_small_tests_have_the_variance_components_alone():
+    found = estimate(TREE, X, TWO, method="subsampling", test_size=0.2, random_state=1)
+    assert found["error_rate"].interval.method == "variance_components"
+
+
 def test_folds_that_hardly_differ_leave_the_interval_of_independent_examples():
     truth = np.repeat([0, 1], [41, 20])
     found = estimate("majority", np.zeros((61, 1)), truth, **FEW | {"repeats": 1})

@@ -76,6 +76,24 @@ def test_the_interval_of_a_winner_holds_those_before_and_after_the_correction():
     assert (brier.low, brier.high) == pytest.approx((0.773660, 0.832340), abs=1e-6)
 
 
+def test_a_winner_says_where_its_interval_is_not_kept():
+    scores = [[0.9, 0.8], [0.7, 0.75], [0.95, 0.9]]
+    results = {"params": [{}, {}], "rank_test_score": np.array([1, 2])}
+    results |= {f"split{at}_test_score": one for at, one in enumerate(scores)}
+    faultless = results | {"split2_test_score": [1.0, 0.9]}
+    losses = results | {f"split{at}_test_score": [-one for one in two]
+                        for at, two in enumerate(scores)}  # fmt: skip
+    for given, measure, kept in (
+        (results, "roc_auc", True),
+        (faultless, "roc_auc", False),
+        (faultless, "accuracy", True),
+        (losses, "neg_brier_score", True),
+        (losses, "neg_log_loss", False),
+    ):
+        notes = tr.summarise(given, measure=measure).notes
+        assert has_code(notes, "not_kept_at_this_size") != kept, measure
+
+
 @pytest.mark.parametrize(
     "search",
     [

@@ -262,13 +262,16 @@ def test_what_was_held_out_is_told_apart_from_what_was_estimated():
 
 def test_random_divisions_and_scorers_are_quoted_by_their_design():
     X = SCORE[:, np.newaxis]
-    divisions = ShuffleSplit(10, test_size=0.1, random_state=0)
+    divisions = ShuffleSplit(10, test_size=0.2, random_state=0)
     measures = {"accuracy": "accuracy", "mine": _half_brier}
     found = tr.estimate("naive_bayes", X, TRUTH, cv=divisions, scoring=measures, random_state=1)
     uses = {use.of: use.measured for use in uses_of(found)}
-    design = "10 random divisions, a tenth tested"
-    for of, measure in (("accuracy", "error_rate"), ("mine", "scorer")):
-        expected = coverage_of("corrected_t", measure, design=design, target=LEARNER)
+    design = "10 random divisions, a fifth tested"
+    for of, measure, method in (
+        ("accuracy", "error_rate", "variance_components"),
+        ("mine", "scorer", "pseudo_values"),
+    ):
+        expected = coverage_of(method, measure, design=design)
         assert uses[of] == expected
         assert expected is not None
     third = tr.estimate(

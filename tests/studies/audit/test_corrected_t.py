@@ -21,7 +21,7 @@ def test_the_intervals_are_those_of_subsampling():
     names = corrected_t.measures(2)
     whole = tr.estimate(
         LinearDiscriminantAnalysis(solver="lsqr"), X, y, method="subsampling", measures=names,
-        random_state=2,
+        interval="corrected_t", random_state=2,
     )  # fmt: skip
     for name in names:
         found = corrected_t.ends_of(values[name], name, plan.test_train_ratio())

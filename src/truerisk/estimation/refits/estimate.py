@@ -154,7 +154,8 @@ def estimate(
     speaks of *this model*, the one that is trained on all the examples.  The rule was found by
     simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.
     With one repetition u and s² are unknown: the interval holds that of independent examples and
-    the corrected t over the folds.
+    the corrected t over the folds (`one_repetition`).  Where refits test a quarter of the examples
+    or more, it holds the corrected t as well (`components_or_t`).
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def estimate(
         How the examples are divided: a number of folds, as `folds`; a splitter of scikit-learn; or
         a list of (train, test) positions.  What the divisions are like decides about the interval.
         Folds, repeated or not: as `cross_validation`.  Random divisions of one size (ShuffleSplit):
-        `corrected_t`, as `subsampling`.  One division: as `holdout`.  Each after what it trains on
+        as `subsampling`.  One division: as `holdout`.  Each after what it trains on
         (TimeSeriesSplit): as `time_ordered`.  Others that test each example at most once: that of
         independent examples, for the models of these divisions.  For any others none is valid: the
         interval is the whole range, with the reason.
@@ -181,7 +182,7 @@ def estimate(
         `jackknife`, `nested_cross_validation` (folds=10, repeats=10), `conservative_z` (repeats=15)
         or `training_error`.
     interval
-        `variance_components` (`corrected_t` for `subsampling`) unless given; or `agreement` (the
+        `variance_components` unless given; or `agreement` (the
         same without s², exact binomial), `corrected_t` (Nadeau and Bengio; speaks of the learner),
         `central_limit` (Bayle and others; one repetition; speaks of the models of the folds),
         `plain_t` (invalid, for comparison).
@@ -195,7 +196,9 @@ def estimate(
         As scikit-learn takes it, instead of `measures`: a name, a scorer, a function of (model, X,
         y), a list of these, or a dict of them.  What the registry knows is the measure of the
         registry with its own interval (`neg_log_loss` is `log_loss`).  Anything else has the mean
-        over refits and the corrected t, and speaks of the learner.
+        over refits and the interval of its pseudo-values: what it gives without single examples,
+        of which up to 300 are left out, one after the other.  A scorer that jumps (a share of the
+        best fifth) gets a long one; one without a value for fewer examples, the corrected t.
     groups
         Which rows belong together: never on both sides of a division, and the unit of intervals.
     sample_weight, params

@@ -2,11 +2,11 @@
 
 `summarise` takes the values of refits alone.  The other rules take one finished estimate and what
 the refits say, and give the estimate with the interval and target of the rule.  The default rule,
-agreement, is not here: it is how votes are read.
+variance components, is not here: it is how votes are read.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
+from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds, Plan
 from truerisk.estimation.refits.searches import (
     RefitScores,
     is_search,
@@ -26,7 +26,8 @@ from truerisk.estimation.refits.searches import (
 )
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
-from truerisk.intervals.measured_coverage import divisions_design, folds_design
+from truerisk.intervals.measured_coverage import THIS_MODEL, divisions_design, folds_design
+from truerisk.intervals.pseudo_values import pseudo_value_interval
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
     conservative_z_interval,
@@ -35,7 +36,7 @@ from truerisk.intervals.resampled_tests import (
 )
 from truerisk.intervals.variance_components import METHOD
 from truerisk.learners.scoring import better_sign, range_of
-from truerisk.measures.registry import base_measure
+from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled
 
 PLAIN_T_IS_INVALID = Finding(
@@ -45,7 +46,7 @@ PLAIN_T_IS_INVALID = Finding(
 )
 CORRECTED_T_IS_APPROXIMATE = Finding(
     "corrected resampled t: an approximation, no unbiased estimate of this variance exists; too "
-    "short where there are few errors",
+    "short where there are few errors, or refits err together (measured at 95 %: down to 0.35)",
     code="corrected_t_is_approximate",
 )
 
@@ -166,7 +167,22 @@ def _without_luck(resampled: Resampled, scores: RefitScores) -> Resampled:
         f"{resampled.value:.4g} is too good by about {scores.optimism:.3g}, which is taken off",
         code="winner_corrected",
     )
-    return replace(resampled, value=value, interval=interval, notes=(*resampled.notes, note))
+    notes = (*resampled.notes, note, *_winner_not_kept(scores))
+    return replace(resampled, value=value, interval=interval, notes=notes)
+
+
+def _winner_not_kept(scores: RefitScores) -> Iterator[Finding]:
+    """Say where the interval of a winner was measured to miss more often than its level says."""
+    entry, _ = measure_of(scores.measure)
+    if entry is None:
+        return
+    high, code = entry.measure_range[1], "not_kept_at_this_size"
+    if math.isinf(high):
+        text = "not kept for a loss without a largest value (measured at 95 %: down to 0.62)"
+        yield Finding(text, code=code)
+    elif entry.needs == "ranking" and max(scores.values) >= high:
+        text = "not kept where some part is ranked without fault (measured at 95 %: down to 0.83)"
+        yield Finding(text, code=code)
 
 
 def mean_of_refits(
@@ -260,6 +276,9 @@ def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
 
 
 DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
+COMPONENTS_OR_T = "components_or_t"
+FEW_TESTED = 30  # examples held out, of a scorer
+LARGE_TESTS = 1 / 3 - 1e-9  # examples tested for each trained on: a quarter of all
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -316,14 +335,18 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
     )
 
 
-def spread_of_folds(given: RuleInput, label: str | None = None) -> Estimate:
-    """Lengthen the interval of one repetition to hold the corrected t over its folds.
+def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
+    """Lengthen an interval to hold the corrected t over the refits, where refits say too little.
 
-    With one repetition nothing is known of how refits disagree about an example, but something of
-    how they differ.  What has no value in each fold stays as it is, as do groups.
+    With one repetition of folds nothing is known of how refits disagree about an example, but
+    something of how they differ.  Refits that test a quarter of the examples or more learn from so
+    few that they are worse than the model trained on all, and the interval of a share, which is
+    long on its own side, misses that.  What has no value in each refit stays as it is, as do
+    groups.
     """
     plan, one = given.collected.plan, given.estimate
-    if not isinstance(plan, Folds) or plan.repetitions > 1 or one.interval is None:
+    ratio, alone = _tested_for_trained(plan)
+    if not (alone or ratio >= LARGE_TESTS) or one.interval is None:
         return one
     if (
         given.collected.single
@@ -334,11 +357,52 @@ def spread_of_folds(given: RuleInput, label: str | None = None) -> Estimate:
     values = given.values.of(one.measure, label)
     if len(values) < 2 or not one.is_defined or not np.isfinite(values).all():
         return one
-    spread = mean_of_refits(values, one.measure, 1 / (plan.folds - 1), given.level).interval
+    spread = mean_of_refits(values, one.measure, ratio, given.level).interval
     if spread is None:
         return one
     low, high = min(one.interval.low, spread.low), max(one.interval.high, spread.high)
-    return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
+    if alone:
+        return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
+    return replace(one, interval=replace(one.interval, low=low, high=high, method=COMPONENTS_OR_T))
+
+
+def _tested_for_trained(plan: Plan) -> tuple[float, bool]:
+    """Give how many examples are tested for each trained on, and whether folds are made once.
+
+    0 where refits are neither folds nor random divisions.
+    """
+    if isinstance(plan, Folds):
+        return 1 / (plan.folds - 1), plan.repetitions == 1
+    if isinstance(plan, HeldOut) and plan.repetitions > 1:
+        return plan.test_train_ratio(), False
+    return 0.0, False
+
+
+def of_pseudo_values(given: RuleInput) -> Estimate:
+    """Give a scorer the interval of its pseudo-values; the corrected t where it has none."""
+    collected, name = given.collected, given.estimate.measure
+    pseudo = collected.pseudo_values_of(name)
+    if pseudo is None or collected.failures or not given.estimate.is_defined:
+        return corrected_t(given)
+    groups = collected.examples.groups
+    interval = pseudo_value_interval(
+        given.estimate.value,
+        pseudo,
+        collected.votes.refits[:, collected.left_out],
+        level=given.level,
+        weights=collected.left_out_weights if groups is None else None,
+        groups=groups,
+    )
+    if interval is None:
+        return _open(given, "no interval: no example moves the score", "no_spread")
+    notes = given.estimate.notes
+    if len(collected.plan) == 1 and given.estimate.n < FEW_TESTED:
+        text = (
+            f"not kept with under {FEW_TESTED} examples held out (measured at 95 %: down to 0.87)"
+        )
+        notes += (Finding(text, code="not_kept_at_this_size"),)
+    estimate = replace(given.estimate, interval=interval, target=THIS_MODEL, notes=notes)
+    return spread_of_refits(replace(given, estimate=estimate))
 
 
 def corrected_t(given: RuleInput) -> Estimate:

@@ -142,7 +142,6 @@ METHODS = {
             plan=_divisions,
             uses=("repeats", "test_size", "stratified"),
             repeats=15,
-            interval="corrected_t",
             remark="the refits lack the share held out, and are as a rule worse than the model "
             "trained on all",
         ),

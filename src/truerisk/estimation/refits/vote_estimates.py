@@ -19,7 +19,8 @@ from truerisk.estimation.refits.interval_rules import (
     RuleInput,
     corrected_t,
     no_valid_interval,
-    spread_of_folds,
+    of_pseudo_values,
+    spread_of_refits,
 )
 from truerisk.estimation.refits.methods import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
@@ -128,7 +129,7 @@ class VoteEstimates:
         values = self._values
         named = replace(one, method=self.method.name)
         if interval == DEFAULT:
-            named = spread_of_folds(
+            named = spread_of_refits(
                 RuleInput(named, self.collected, values, self.request.level), label
             )
         if self.method.name == "training_error":
@@ -145,19 +146,21 @@ class VoteEstimates:
         return Resampled(**vars(named), replicates=replicates) if replicates else named
 
     def of_scorer(self, name: str) -> Estimate:
-        """Give the mean of what a scorer says of each refit, by the corrected t."""
+        """Give the mean of what a scorer says of each refit, with the interval of `interval`."""
         values = self._values.of(name)
-        known = self.method.name in OF_RANDOM_DIVISIONS
         mean = Estimate(
             value=float(np.mean(values)),
             interval=None,
             measure=name,
             method=self.method.name,
-            n=self.examples.n,
+            n=int(self.collected.votes.judged.sum()),
             target="the learner at this sample size",
         )
-        rule = corrected_t if known else no_valid_interval
+        rule = no_valid_interval
+        if self.method.name in OF_RANDOM_DIVISIONS:
+            rule = of_pseudo_values if self.interval == DEFAULT else corrected_t
         estimate = rule(RuleInput(mean, self.collected, self._values, self.request.level))
+        estimate = replace(estimate, notes=(*estimate.notes, *notes_on(estimate.interval)))
         return Resampled(**vars(estimate), replicates=values) if len(values) > 1 else estimate
 
 

@@ -17,13 +17,22 @@ from truerisk.aliases import Indices
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.plans import DeleteOne, Draws, Folds, NestedFolds, Plan, TrainingSet
+from truerisk.estimation.refits.plans import (
+    DeleteOne,
+    Draws,
+    Folds,
+    HeldOut,
+    NestedFolds,
+    Plan,
+    TrainingSet,
+)
 from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.evaluation.refit_scores import Sheet
 from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
+from truerisk.learners.pseudo_values import MAX_LEFT_OUT, chosen_to_leave_out
 from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
 from truerisk.learners.scoring import Scorer, value_of_scores
 from truerisk.measures.averages import value_of_tables
@@ -68,6 +77,9 @@ def collect_votes(
     `trained` is an SVM on all examples, and its problem; see `svm_start`.
     """
     shared = refit_settings(model, examples, plan, seed) | {"scorers": scorers or {}}
+    collected = CollectedVotes(examples, plan, scorers=tuple(scorers or ()))
+    if collected.pseudo_values is not None:
+        shared["left_out"] = collected.left_out
     start = None
     if not scorers and not examples.metadata.fit:
         start = svm_start(model, examples.X, examples.y, plan, trained)
@@ -82,9 +94,7 @@ def collect_votes(
         begin_here=is_of_libraries(model),
     )
     with closing(outcomes):  # the workers end with it, however it ends
-        collected = CollectedVotes(
-            examples, plan, from_one_problem=start is not None, scorers=tuple(scorers or ())
-        )
+        collected.from_one_problem = start is not None
         return collected.gather(outcomes)
 
 
@@ -108,7 +118,8 @@ class CollectedVotes:
     `tables[r]` is the confusion table of refit r, `called[r, i]` what example i was called in
     repetition r, `sheets` the scores, `nested` the losses of nested cross-validation, `correction`
     what refits say of all examples, for the bootstrap and the jackknife; `scored_values[r]` what
-    the scorers say of refit r.
+    the scorers say of refit r.  `pseudo_values`, scorers × repetitions × n, are of the examples in
+    `left_out`, NaN elsewhere, and infinite where a scorer has no value without an example.
     """
 
     examples: Examples
@@ -116,6 +127,9 @@ class CollectedVotes:
     from_one_problem: bool = False
     scorers: tuple[str, ...] = ()
     scored_values: list[NDArray[np.float64]] = field(default_factory=list)
+    pseudo_values: NDArray[np.float64] | None = field(init=False, default=None)
+    left_out: Indices = field(init=False)
+    left_out_weights: NDArray[np.float64] = field(init=False)
     single: bool = field(init=False)
     votes: Votes = field(init=False)
     tables: NDArray[np.int64] = field(init=False)
@@ -145,6 +159,13 @@ class CollectedVotes:
             self.correction = JackknifeTally(examples.codes, k)
         if isinstance(plan, NestedFolds):
             self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
+        # Other divisions have no interval for scorers; groups are left out with all their examples.
+        of_parts = isinstance(plan, Folds) or (isinstance(plan, HeldOut) and plan.trained is None)
+        many = examples.groups is not None and examples.n > MAX_LEFT_OUT
+        if self.scorers and of_parts and not self.single and not many:
+            self.left_out, self.left_out_weights = chosen_to_leave_out(examples.codes)
+            shape = (len(self.scorers), plan.repetitions, examples.n)
+            self.pseudo_values = np.full(shape, np.nan)
 
     def gather(self, outcomes: Iterable[dict[str, NDArray[Any]]]) -> "CollectedVotes":
         """Take in what each refit found, in order; return the collected."""
@@ -175,6 +196,9 @@ class CollectedVotes:
         self.votes.add(test, predicted, repetition)
         if self.scorers:
             self.scored_values.append(outcome["scorers"])
+        if self.pseudo_values is not None:
+            which = test[np.isin(test, self.left_out)]
+            self.pseudo_values[:, repetition, which] = outcome["pseudo_values"]
         self.seconds.append((induce, per_thousand))
         if self.correction is None and "score" in outcome:
             self.scores.setdefault(repetition, []).append((test, outcome["score"]))
@@ -194,6 +218,13 @@ class CollectedVotes:
             repetition, run = self.plan.left_out(at)
             rows, examples = nested_cells(run, self.plan.parts[repetition])
             self.nested[repetition, rows, examples] = truth != predicted
+
+    def pseudo_values_of(self, scorer: str) -> NDArray[np.float64] | None:
+        """Give the pseudo-values, repetitions × examples left out; None where some are missing."""
+        if self.pseudo_values is None:
+            return None
+        found = self.pseudo_values[self.scorers.index(scorer)][:, self.left_out]
+        return None if np.isinf(found).any() else found
 
     def refuse_failures(self, *, allowed: bool) -> None:
         """Name the refits that failed; go on only if that is allowed and some are left."""

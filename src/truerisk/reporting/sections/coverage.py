@@ -238,12 +238,13 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
     """Look up what was measured of intervals by refits of a design; scorers are all alike."""
     for interval, estimate in with_intervals(estimates):
         result = None
+        silent = has_code(estimate.notes, "not_kept_at_this_size")
         if design:
             result = ledger.coverage_of(
                 interval.method,
                 ledger.SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
                 design=design,
-                target=estimate.target,
+                target=NO_PROMISE_MADE if silent else estimate.target,
                 level=interval.level,
             )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, design=design))
