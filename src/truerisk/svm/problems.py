@@ -324,7 +324,7 @@ def gram_problem(kernel: Kernel, X: Any) -> GramProblem:
             f"GiB; {there / 2**30:.1f} GiB are free. "
             "Use LinearSVM, which needs none, or fewer examples."
         )
-    return GramProblem(kernel.between(X, X))
+    return GramProblem(kernel.among(X))
 
 
 def _linear(solution: Solution) -> LinearSolution:
