@@ -708,7 +708,9 @@ def test_the_uncompiled_twin_leaves_out_the_same_on_the_tableau(monkeypatch, max
     found = []
     for module in (compiled, plain):
         monkeypatch.setattr(leave_out, "kernel", module)
-        found.append(leave_out.follow_on_tableau(base, y, np.arange(60), ground, 1))
+        found.append(
+            leave_out.follow_on_tableau(leave_out.Tableau, base, y, np.arange(60), ground, 1)
+        )
     np.testing.assert_array_equal(found[0][0], found[1][0])
     ended = found[0][0] <= RIGHT
     np.testing.assert_allclose(found[0][1][ended], found[1][1][ended], atol=1e-9)

@@ -25,12 +25,14 @@ from truerisk.kernels import batch as kernel
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import Tableau as LeavingOut
 from truerisk.svm.gram.path import (
     FreeBlock,
     Path,
     empty_block,
     fill_block,
     members_of,
+    pivots_on,
     spread,
 )
 from truerisk.svm.solution import ROUNDING, Solution
@@ -85,24 +87,22 @@ class Tableau:
         *,
         ridge: float = 0.0,
         whole: bool = True,
+        like: LeavingOut | None = None,
     ) -> None:
-        """Pivot on the candidates, but for those that depend on the others."""
+        """Pivot on the candidates, but for those that depend on the others; or as `like` does."""
         n, scale = len(y), spread(gram)
         self.gram, self.floor = gram, PIVOT * scale
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
-        among = gram[np.ix_(candidates, candidates)]
-        among.flat[:: len(candidates) + 1] += self.ridge
-        block = empty_block(len(candidates))
-        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
-        self.members = candidates[members_of(block)]
-        m = len(self.members) + 1
-        self.inverse = block.inverse[:m, :m]
+        self.like, pivots = like, None if like is None else like.pivots
+        if pivots is None:
+            among = gram[np.ix_(candidates, candidates)]
+            among.flat[:: len(candidates) + 1] += self.ridge
+            block = empty_block(len(candidates))
+            fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
+            pivots = pivots_on(gram, block, candidates[members_of(block)])
+        self.members, self.others, self.inverse, self.across, self.reply = pivots
         self.base = np.zeros(n, bool)
         self.base[self.members] = True
-        self.others = np.flatnonzero(~self.base)
-        self.across = np.ones((m, len(self.others)))
-        self.across[1:] = gram[np.ix_(self.members, self.others)]
-        self.reply = self.inverse @ self.across
         self.own = self.answer_to(y)
         diagonal = np.diagonal(gram)
         # How far z goes for one unit of the margin, at least.
@@ -128,6 +128,9 @@ class Tableau:
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
         rows, free = np.arange(first, self.size), self.base[examples]
+        if self.like is not None and (there := self.like.place[examples] >= 0).any():
+            self._copy(self.like, examples[there], rows[there])
+            rows, free, examples = rows[~there], free[~there], examples[~there]
         at = np.searchsorted(self.others, bounded := examples[~free])
         seen = gram_rows(self.gram, bounded, self.others)
         seen -= self.across[:, at].T @ self.reply
@@ -138,6 +141,13 @@ class Tableau:
         at = order[np.searchsorted(self.members, examples[free], sorter=order)] + 1
         self.values[np.ix_(rows[free], self.others)] = -self.reply[at]
         self.values[np.ix_(rows[free], self.members)] = -self.inverse[at, 1:]
+
+    def _copy(self, like: LeavingOut, examples: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Copy rows; those of the free are of the gradient here, not of the residual."""
+        self.values[rows] = like.effects[like.place[examples]]
+        free = self.base[examples]
+        self.values[rows[free]] *= -1.0
+        self.values[rows[~free], examples[~free]] += self.ridge
 
     def answer_to(self, targets: Array) -> Array:
         """Return what the tableau gives for these targets in the place of y, and nothing given."""
@@ -446,11 +456,21 @@ class Nearby:
     """SVMs near a solution on all examples, as those without a few of them; a few at a time.
 
     The tableau has the rows of those only that change: with few SVMs the others are not worth it.
+    `like` is the tableau that examples were left out on, one at a time.
     """
 
-    def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
+    def __init__(
+        self,
+        gram: Array,
+        solution: Solution,
+        *,
+        tolerance: float = 1e-8,
+        like: LeavingOut | None = None,
+    ) -> None:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
-        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
+        tableau = Tableau(
+            gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like
+        )
         beyond = np.abs(solution.y * solution.decision - 1.0)
         near, everyone = np.flatnonzero(solution.free | (beyond < NEAR_MARGIN)), np.arange(len(gram))
         single = nearest_first(gram, near)
