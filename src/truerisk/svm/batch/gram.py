@@ -441,6 +441,7 @@ def shared(
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
     ridge = RIDGE_OF_GAP * tolerance / float(bounds.max() or 1.0)
     tableau = Tableau(among, y, free_in(middle), ridge=ridge)
+    # Weights that are all drawn anew move margins too far for anybody to be left out of steps.
     near = np.arange(len(y))
     single = nearest_first(among, near)
     return Batch(rows, among, near, single, train, y, tableau, middle, tolerance)
