@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
+from truerisk.kernels import tableau as tableau_kernel
 from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.gram.path import (
     ARRIVED,
@@ -201,7 +202,8 @@ def follow_on_tableau(
     if base.block.members[0] == 0:
         verdicts[:] = NO_PARTNER
         return verdicts, margins
-    kernel.judge_at_start(base, y, which, ground, verdicts, margins)
+    reaches = np.empty(len(which))
+    kernel.judge_at_start(base, y, which, ground, verdicts, margins, reaches)
     todo = np.flatnonzero(verdicts == GOING)
     if len(todo) == 0:
         return verdicts, margins
@@ -217,7 +219,9 @@ def follow_on_tableau(
             *(np.empty(MAX_CHANGED, np.int64), np.empty((MAX_CHANGED, MAX_CHANGED))),
         )
         own, values = np.empty(len(part), np.int64), np.empty(len(part))
-        kernel.leave_out_on_tableau(base, removal, y, which[part], limits, ground, own, values)
+        tableau_kernel.leave_out(
+            base, removal, y, which[part], reaches[part], ground.tolerance, limits, own, values
+        )
         verdicts[part], margins[part] = own, values
 
     for _ in range(ROUNDS):
