@@ -1,4 +1,4 @@
-"""Leaving out on the tableau: its parts by hand, and the compiled form beside its uncompiled twin."""
+"""Leaving out on the tableau: parts by hand, and the compiled form beside its uncompiled twin."""
 
 import numpy as np
 import pytest
@@ -39,9 +39,7 @@ def removal_of(rows, free=(0, 1), n=3):
     tableau.add(np.array(rows))
     room = np.zeros((ROWS, n)), np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
     changed, system = np.zeros(4, np.int64), np.zeros((4, 4))
-    return plain.Removal(
-        tableau.effects, tableau.place, tableau.start, *room, changed, system
-    )
+    return plain.Removal(tableau.effects, tableau.place, tableau.start, *room, changed, system)
 
 
 def test_rates_of_a_bounded_example_by_hand():
@@ -86,7 +84,7 @@ def test_the_uncompiled_twin_leaves_out_the_same(monkeypatch, max_changed):
     found = []
     for module in (compiled, plain):
         monkeypatch.setattr(leave_out, "tableau_kernel", module)
-        found.append(follow_on_tableau(Tableau, base, y, np.arange(60), ground, 1))
+        found.append(follow_on_tableau(base, y, np.arange(60), ground, 1))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     ended = found[0][0] <= RIGHT
     np.testing.assert_allclose(found[0][1][ended], found[1][1][ended], atol=1e-9)

@@ -56,7 +56,7 @@ class SlopeForms:
         of_refit = np.zeros(len(size))
         of_refit[large] = 1.0 / (size[large] ** 2 * shrink)
         again = np.where(several, times / others, 0.0)
-        noise = again * np.bincount(example, of_refit[refit], minlength=n)
+        noise = np.asarray(again * np.bincount(example, of_refit[refit], minlength=n), np.float64)
         flat = np.bincount(refit * m + cell, again[example], minlength=len(size) * m)
         moved = flat.reshape(len(size), m)
         means = counts / others[:, None]

@@ -284,7 +284,7 @@ def test_paths_on_the_tableau_end_where_those_on_the_inverse_do(kind, cost, monk
     which = np.flatnonzero(base.rows[Z] != 0.0)
     ground = Ground(np.diagonal(gram).copy(), 1e100, one_bound=True, tolerance=1e-9)
     monkeypatch.setattr(leave_out, "NEAR", 0.0)  # so that rows are added while paths are followed
-    verdicts, margins = follow_on_tableau(Tableau, base, y, which, ground, 1)
+    verdicts, margins = follow_on_tableau(base, y, which, ground, 1)
     ended = verdicts <= RIGHT  # not where nobody is free for a while
     assert ended.mean() > 0.95
     others, expected = follow_all(base, y, which, ground, 1)

@@ -469,12 +469,10 @@ class Nearby:
         like: LeavingOut | None = None,
     ) -> None:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
-        tableau = Tableau(
-            gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like
-        )
+        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like)
         beyond = np.abs(solution.y * solution.decision - 1.0)
-        near, everyone = np.flatnonzero(solution.free | (beyond < NEAR_MARGIN)), np.arange(len(gram))
-        single = nearest_first(gram, near)
+        near = np.flatnonzero(solution.free | (beyond < NEAR_MARGIN))
+        everyone, single = np.arange(len(gram)), nearest_first(gram, near)
         self.batch = Batch(
             gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance
         )

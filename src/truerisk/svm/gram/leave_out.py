@@ -104,7 +104,7 @@ def margins_without_gram(
                 last.solution, last.tableau = solution, made
             return made
 
-        for follow_paths in (partial(follow_on_tableau, tableau_of), follow_all):
+        for follow_paths in (partial(follow_on_tableau, tableau_of=tableau_of), follow_all):
             verdicts, values = follow_paths(base, y, which[sought], ground, workers)
             margins[sought] = values
             sought = sought[verdicts > RIGHT]
@@ -151,8 +151,8 @@ def renewed(path: Path) -> Path:
 class Tableau:
     """What one unit of some examples does to all: of z if they are bounded, else of the residual.
 
-    A unit of z of a bounded j changes z of the free by −M_j and residuals by K_j − G_jᵀM, with G and
-    M of the `Pivots`; a unit of the residual of a free j changes z of the free by A⁻¹_j and
+    With G and M those of `Pivots`, a unit of z of a bounded j changes z of the free by −M_j and
+    residuals by K_j − G_jᵀM; a unit of the residual of a free j changes z of the free by A⁻¹_j and
     residuals by M_j.  It is the principal pivot transform of K (Tsatsomeros, Linear Algebra Appl.
     307, 2000).
     """
@@ -190,12 +190,13 @@ class Tableau:
 
 
 def follow_on_tableau(
-    tableau_of: "Callable[[Path], Tableau]",
     base: Path,
     y: Array,
     which: NDArray[np.int64],
     ground: Ground,
     workers: int,
+    *,
+    tableau_of: Callable[[Path], Tableau] = Tableau,
 ) -> tuple[NDArray[np.int64], Array]:
     """Leave out each of `which` on the tableau; a path on which much changes is given up."""
     verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
