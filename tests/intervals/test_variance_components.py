@@ -19,6 +19,7 @@ from truerisk.intervals.variance_components import (
     RefitQuestion,
     Rule,
     components,
+    components_of_cells,
     few_of,
     mean_loss_ends,
     notes_on,
@@ -28,6 +29,7 @@ from truerisk.intervals.variance_components import (
     unseen_losses,
 )
 from truerisk.results import Interval, has_code
+from truerisk.tallies.votes import NOT_JUDGED, Judgements, SlopeForms
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "variance_components.json"
 VECTORS = json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
@@ -304,3 +306,34 @@ def test_a_group_for_each_example_changes_the_components_by_few_groups_only():
     one, other = components(psi, parts), components(psi, parts, np.arange(30))
     assert other.independent == pytest.approx(one.independent * 30 / 29)
     assert (other.disagreement, other.together) == pytest.approx((one.disagreement, one.together))
+
+
+def test_the_components_of_cells_worked_by_hand():
+    # The losses of above as cells, of slopes 3/16 and −1/16: ψ = 4 · slope is ¾ or −¼.
+    forms = SlopeForms.of(np.array([[1, 1, 0, 0], [0, 0, 0, 0]]), REFITS)
+    found = components_of_cells(forms, np.array([-1 / 16, 3 / 16]), 4)
+    assert (found.independent, found.disagreement, found.units) == (3 / 64, 1.0, 4)
+    assert found.together == pytest.approx(components(LOSSES - 0.25, REFITS).together)
+
+
+@given(case=judged(), seed=st.integers(0, 2**32 - 1), missing=st.sampled_from([0.0, 0.3, 0.9]))
+def test_the_components_of_cells_are_those_of_their_influences(case, seed, missing):
+    rng = np.random.default_rng(seed)
+    losses, parts = case
+    cells = (losses * 2 + rng.integers(0, 2, losses.shape)).astype(np.int32)
+    cells[rng.random(cells.shape) < missing] = NOT_JUDGED
+    cells[0, 0] = 1
+    behind = Judgements(cells, numbered(parts))
+    gradient = rng.standard_normal(5) + 3.0
+    expected = components(behind.influence(gradient), behind.refits)
+    found = components_of_cells(behind.forms, gradient, behind.n)
+    assert found.units == expected.units
+    for name in ("independent", "disagreement", "together"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert one == pytest.approx(other, rel=1e-10, abs=1e-11, nan_ok=True)
+
+
+def test_a_cell_that_no_judgement_is_in_has_no_say():
+    forms = SlopeForms.of(np.array([[2, 2, 0, 0], [0, 0, 0, 0]]), REFITS)
+    found = components_of_cells(forms, np.array([-1 / 16, np.nan, 3 / 16, np.inf]), 4)
+    assert found.independent == 3 / 64

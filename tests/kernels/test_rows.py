@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csc_array
 
 from truerisk.kernels import rows as compiled
 from truerisk.kernels import uncompiled
@@ -67,6 +68,20 @@ def test_the_uncompiled_products_are_the_same():
     plain.multiply_pairs(*as_rows(X).arrays, weights, products, 0, 1)
     np.testing.assert_allclose(np.tril(products, 2), np.tril((X @ X.T)[2:], 2), atol=1e-12)
     np.testing.assert_array_equal(weights, 0.0)
+
+
+@pytest.mark.parametrize("module", [plain, compiled])
+def test_products_by_shared_columns_are_added_to_what_is_there(module):
+    X = np.random.default_rng(1).standard_normal((5, 4)) * (np.arange(20).reshape(5, 4) % 3 > 0)
+    by_column = csc_array(X)
+    starts, ends = (by_column.indptr[at].astype(np.int64) for at in (slice(-1), slice(1, None)))
+    starts[2] = ends[2]  # and so it is left out
+    products = np.ones((5, 5))
+    module.add_products(
+        *as_rows(X).arrays, by_column.data, by_column.indices, starts, ends, products
+    )
+    expected = np.triu(np.delete(X, 2, axis=1) @ np.delete(X, 2, axis=1).T)
+    np.testing.assert_allclose(products, 1.0 + expected, atol=1e-12)
 
 
 def one_sweep(X, y, upper, alpha, *, bias=0.0, penalty=0.1, drop=np.inf, function=compiled.sweep):

@@ -81,3 +81,15 @@ def test_the_diagonal_is_that_of_the_matrix():
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         settle("poly", TWO, **options)
+
+
+@pytest.mark.parametrize("rule", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("n", [1, 31, 70])
+def test_examples_among_each_other_have_the_values_of_two_tables(rule, n):
+    X = np.random.default_rng(n).standard_normal((n, 3)) + 5.0
+    kernel = Kernel(rule, gamma=0.3, coef0=1.0, shift=X.mean(axis=0))
+    for rows in (X, csr_matrix(X)):
+        gram = kernel.among(rows)
+        np.testing.assert_allclose(gram, kernel.between(X, X), atol=1e-9)
+        np.testing.assert_allclose(gram, gram.T, atol=1e-9)
+    assert rule != "rbf" or np.array_equal(kernel.among(X), kernel.among(X).T)

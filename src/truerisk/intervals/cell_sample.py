@@ -24,6 +24,7 @@ from truerisk.intervals.variance_components import (
     OTHER,
     Components,
     components,
+    components_of_cells,
 )
 from truerisk.tallies.cells import NO_LABEL, BinaryCounts, Cells, LabelSets, ratio
 from truerisk.tallies.group_values import GroupValues, effective_groups
@@ -32,6 +33,7 @@ from truerisk.tallies.votes import Judgements
 Function = Callable[[NDArray[Any]], Any]
 
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
+FEW_CELLS = 36  # up to this many, sums over judgements are taken once for all measures
 HALF_A_UNIT = 0.5
 ROUNDING = 1e-12  # of a sum of weights
 AT_ONCE = 2**20  # entries of the table of what is left without each group
@@ -207,8 +209,11 @@ class CellSample:
     def components(self, gradient: Array) -> Components:
         """Split the variance of a measure that refits judge; few groups make it larger."""
         judgements: Any = self.judgements
-        influence = judgements.influence(gradient)
-        parts = components(influence, judgements.refits, judgements.groups)
+        if judgements.groups is None and len(gradient) <= FEW_CELLS:
+            parts = components_of_cells(judgements.forms, gradient, judgements.n)
+        else:
+            influence = judgements.influence(gradient)
+            parts = components(influence, judgements.refits, judgements.groups)
         # What smoothing has added are examples that nobody judged.
         extra = 0.0 if self.added is None else self.unit * float(self.added @ gradient**2)
         return replace(parts, independent=parts.independent + extra)

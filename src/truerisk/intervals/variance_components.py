@@ -32,6 +32,7 @@ from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.mean_losses import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
+from truerisk.tallies.votes import SlopeForms
 
 Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
 
@@ -182,6 +183,26 @@ def components(
     b = size[large]
     terms = ((moved[large] / b) ** 2 - chance[large] / b**2) / (1 - 1 / b)
     return Components(independent, disagreement, float(terms.mean()), units)
+
+
+def components_of_cells(forms: SlopeForms, gradient: Array, n: int) -> Components:
+    """Split the variance as `components` does, with ψ = n · slope of the cell of a judgement."""
+    met = forms.squares > 0.0
+    slopes = np.where(met, n * gradient[: len(met)], 0.0)
+    units = round(float(forms.squares.sum()))
+    independent = float(forms.squares @ slopes**2) / units**2
+    if not forms.repeated.any():
+        return Components(independent, math.nan, math.nan, units)
+    whole = float(forms.repeated @ slopes**2)
+    # The other forms are 0 for slopes that are all alike: what these have in common is rounding.
+    apart = np.where(met, slopes - forms.squares @ slopes / units, 0.0)
+    within = max(float(apart @ forms.disagreement @ apart), 0.0)
+    disagreement = min(1.0, within / whole) if whole > 0 else 0.0
+    if not len(forms.shrink):
+        return Components(independent, disagreement, math.nan, units)
+    moved = float(((forms.moved @ apart) ** 2 / forms.shrink).sum())
+    noise = float(apart @ forms.noise @ apart)
+    return Components(independent, disagreement, (moved - noise) / len(forms.shrink), units)
 
 
 def share_ends(

@@ -251,6 +251,34 @@ def multiply_pairs(
             k += stride
 
 
+def add_products(
+    data: cython.const[cython.double][::1],
+    indices: cython.const[cython.int][::1],
+    indptr: cython.const[cython.longlong][::1],
+    entries: cython.const[cython.double][::1],
+    owners: cython.const[cython.int][::1],
+    starts: cython.longlong[::1],
+    ends: cython.const[cython.longlong][::1],
+    products: cython.double[:, ::1],
+):
+    """Add x·x′ of every row with itself and the rows after it, by the columns that they share.
+
+    `entries` and `owners` hold the same matrix by columns, each with its rows in order; `starts`
+    moves on to the rows that are still to come, and a column that starts at its end is left out.
+    The cost is that of the pairs that share a column.
+    """
+    value: cython.double
+    column: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(products.shape[0]):
+            for p in range(indptr[i], indptr[i + 1]):
+                column = indices[p]
+                value = data[p]
+                for k in range(starts[column], ends[column]):
+                    products[i, owners[k]] += value * entries[k]
+                starts[column] += 1
+
+
 # --- one optimum
 
 

@@ -9,10 +9,12 @@ import numpy as np
 from truerisk.aliases import Array, Indices
 from truerisk.checks import check_choice, check_number, check_whole_number
 from truerisk.errors import InputError
+from truerisk.kernels import gram as loops
 
 KernelFunction = Callable[[Any, Any], Any]
 
 NAMES = ("linear", "poly", "rbf", "precomputed")
+ROWS_AT_A_TIME = 32  # of a matrix: what is done with them stays in the cache
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,20 @@ class Kernel:
                 values *= base
         return np.ascontiguousarray(values, dtype=float)
 
-    def of_examples(self, X: Any) -> Callable[[Indices, Indices | slice], Array]:
+    def among(self, X: Any) -> Array:
+        """Return the matrix of k(x, x′) of the rows with each other, symmetric to the last bit."""
+        if self.rule != "rbf" or hasattr(X, "tocsr"):
+            return self.between(X, X)
+        n, values = len(X), self.of_examples(X)
+        gram = np.empty((n, n))
+        for first in range(0, n, ROWS_AT_A_TIME):
+            rows = slice(first, first + ROWS_AT_A_TIME)
+            gram[rows, first:] = values(rows, slice(first, None))
+        loops.mirror(gram)
+        gram.flat[:: n + 1] = 1.0
+        return gram
+
+    def of_examples(self, X: Any) -> Callable[[Indices | slice, Indices | slice], Array]:
         """Return a function that computes k(x, x′) of these examples, by their numbers."""
         if self.rule != "rbf" or hasattr(X, "tocsr"):
             return lambda rows, columns: self.between(X[rows], X[columns])
@@ -69,7 +84,7 @@ class Kernel:
         left = np.hstack([scaled, lengths, ones])
         right = np.ascontiguousarray(np.hstack([scaled, ones, lengths]).T)
 
-        def values(rows: Indices, columns: Indices | slice) -> Array:
+        def values(rows: Indices | slice, columns: Indices | slice) -> Array:
             products = left[rows] @ right[:, columns]
             np.minimum(products, 0.0, out=products)
             return np.asarray(np.exp(products, out=products))

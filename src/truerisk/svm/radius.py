@@ -65,7 +65,7 @@ def _of_gram(gram: Array) -> float:
     largest = 0.0
     for start in range(0, len(gram), BLOCK):
         block = slice(start, start + BLOCK)
-        furthest = (halves - gram[block]).max(axis=1)
+        furthest = (halves[start:] - gram[block, start:]).max(axis=1)
         largest = max(largest, float((furthest + halves[block]).max()))
     return largest
 

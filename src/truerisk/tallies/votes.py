@@ -20,6 +20,65 @@ NOT_JUDGED = -1
 
 
 @dataclass(frozen=True)
+class SlopeForms:
+    """Sums over judgements by which variance components are forms of the slopes of m cells.
+
+    Each judgement of an example takes the slope of its cell.  With `within` the variance over the
+    judgements of one example, judged t times: `squares` gives Σ mean slope² over all examples and
+    `repeated` over those with t > 1, `disagreement` the sum of `within` over these; `moved` is, for
+    each refit of more than one judgement, the mean of a slope less the mean of its example's other
+    judgements, and `noise` Σ within · t/(t − 1) / b² / (1 − 1/b) over judgements in refits of b.
+    """
+
+    squares: Array
+    repeated: Array
+    disagreement: Array
+    moved: Array
+    shrink: Array  # 1 − 1/b of those refits
+    noise: Array
+
+    @classmethod
+    def of(cls, cells: Codes, refits: Codes) -> "SlopeForms":
+        """Add up the judgements of R × n cells, `NOT_JUDGED` where there is none."""
+        judged = cells != NOT_JUDGED
+        example, cell, refit = np.nonzero(judged)[1], cells[judged], refits[judged]
+        m, n = int(cell.max()) + 1, cells.shape[1]
+        counts = np.bincount(example * m + cell, minlength=n * m).reshape(n, m).astype(np.float64)
+        times = counts.sum(axis=1)
+        shares = counts / np.maximum(times, 1.0)[:, None]
+        several = times > 1
+        others = np.where(several, times - 1.0, 1.0)
+        is_counted = several[example]
+        example, cell, refit = example[is_counted], cell[is_counted], refit[is_counted]
+        size = np.bincount(refit).astype(np.float64)
+        large = size > 1
+        shrink = 1.0 - 1.0 / size[large]
+        of_refit = np.zeros(len(size))
+        of_refit[large] = 1.0 / (size[large] ** 2 * shrink)
+        again = np.where(several, times / others, 0.0)
+        noise = np.asarray(again * np.bincount(example, of_refit[refit], minlength=n), np.float64)
+        flat = np.bincount(refit * m + cell, again[example], minlength=len(size) * m)
+        moved = flat.reshape(len(size), m)
+        means = counts / others[:, None]
+        for k in range(m):
+            moved[:, k] -= np.bincount(refit, means[example, k], minlength=len(size))
+
+        def spread(weights: Array) -> Array:
+            own = (weights / others)[:, None] * counts
+            form: Array = np.diag(own.sum(axis=0)) - own.T @ shares
+            return form
+
+        return cls(
+            squares=shares.sum(axis=0),
+            repeated=shares[several].sum(axis=0),
+            disagreement=spread(several.astype(np.float64)),
+            moved=moved[large] / size[large][:, None],
+            shrink=shrink,
+            noise=spread(noise),
+        )
+
+
+@dataclass(frozen=True)
 class Judgements:
     """The votes on n examples, repetition by repetition.
 
@@ -60,6 +119,11 @@ class Judgements:
     def repeated(self) -> bool:
         """Whether some example was judged more than once: only then can refits disagree."""
         return bool((self.judged.sum(axis=0) > 1).any())
+
+    @cached_property
+    def forms(self) -> SlopeForms:
+        """The sums that the variance components of every measure share."""
+        return SlopeForms.of(self.cells, self.refits)
 
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""

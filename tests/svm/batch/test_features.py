@@ -213,3 +213,28 @@ def test_few_svms_and_large_tables_go_one_by_one(monkeypatch, limit):
     monkeypatch.setattr(batch_features, limit, {"FEW": 99, "LARGEST": 0}[limit])
     ours = batch_decisions(features, y, np.arange(30), bounds)
     np.testing.assert_array_equal(ours, exactly(features, y, np.arange(30), bounds))
+
+
+@pytest.mark.parametrize("margin", [0.25, -0.3, -0.9, -3.0])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_those_beyond_the_margin_are_left_out_until_they_object(monkeypatch, margin, zeros):
+    # With a negative distance even some on the margin are left out, and object; or all are.
+    features, y, bounds = problem(60, 9, seed=3, replicates=300)
+    features += 0.4 * y[:, None]
+    bounds = np.where(np.arange(18000).reshape(300, 60) % 3 > 0, bounds, 0.0) if zeros else bounds
+    monkeypatch.setattr(batch_features, "NEAR_MARGIN", margin)
+    shares, in_lanes = [], batch_features._Batch.in_lanes  # noqa: SLF001
+
+    def counted(batch, *args):
+        shares.append(batch.near.mean())
+        return in_lanes(batch, *args)
+
+    monkeypatch.setattr(batch_features._Batch, "in_lanes", counted)  # noqa: SLF001
+    train = np.arange(60)
+    found = batch_decisions(features, y, train, bounds)
+    assert shares[0] == 1.0
+    assert shares[1] < 1.0
+    some = slice(0, 300, 7)
+    expected = exactly(features, y, train, bounds[some])
+    assert_same_sides(found[some], expected)
+    np.testing.assert_allclose(found[some], expected, atol=1e-3)

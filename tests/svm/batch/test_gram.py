@@ -1,5 +1,7 @@
 """Many SVMs on one Gram matrix: each of them the optimum, whoever solves it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,8 @@ from sklearn.svm import SVC
 from truerisk.svm.batch import gram as batch_gram
 from truerisk.svm.batch.gram import Nearby, Tableau, gram_decisions
 from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import Tableau as LeavingOut
+from truerisk.svm.gram.leave_out import exact_start
 
 
 def data(seed, n=60, d=6):
@@ -192,8 +196,10 @@ def test_rounding_takes_nobody_off_a_bound():
 
 def test_a_start_is_feasible_and_has_its_gradients():
     batch, bounds = batch_of()
-    states = batch_gram.started(batch, bounds)
-    z, n = states[:, batch_gram.Z, :40], 40
+    rough = batch_gram.started(batch, bounds)
+    states, n = rough.states, 40
+    z = states[:, batch_gram.Z, :n]
+    np.testing.assert_allclose(z, rough.z, atol=1e-6)
     assert np.all(z >= states[:, batch_gram.LOWER, :n])
     assert np.all(z <= states[:, batch_gram.UPPER, :n])
     np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-5)
@@ -203,15 +209,44 @@ def test_a_start_is_feasible_and_has_its_gradients():
 
 def test_what_is_good_is_optimal_and_what_is_not_is_told():
     batch, bounds = batch_of()
-    states = batch_gram.started(batch, bounds)
-    batch_gram.descend(batch, states, 1e-3)
-    found = batch_gram.attempt(batch, states, bounds)
+    rough = batch_gram.started(batch, bounds)
+    batch_gram.descend(batch, rough.states, 1e-3)
+    found = batch_gram.attempt(batch, rough, bounds)
     assert found.good.sum() >= 8
     # nobody's solution is a solution to other bounds
     strange = batch_gram.attempt(
-        batch, states, batch_gram.Bounds(bounds.lower * 0.0, bounds.upper * 0.0)
+        batch, rough, batch_gram.Bounds(bounds.lower * 0.0, bounds.upper * 0.0)
     )
     assert not strange.good.any()
+
+
+def test_steps_of_some_have_the_gradients_of_all():
+    batch, bounds = batch_of()
+    near = np.array([1, 4, 7, 30])
+    batch = replace(batch, near=near, single=batch_gram.nearest_first(batch.among, near))
+    rough = batch_gram.started(batch, bounds)
+    gradient = batch.y - rough.z @ batch.among
+    found = rough.states[:, batch_gram.GRADIENT, :4]
+    np.testing.assert_allclose(found, gradient[:, near], atol=1e-5)
+    batch_gram.descend(batch, rough.states, 1e-3)
+    z, sides = rough.stand(batch, bounds)
+    far = np.setdiff1d(np.arange(40), near)
+    assert np.array_equal(z[:, far], rough.z[:, far])
+    assert not np.array_equal(z[:, near], rough.z[:, near])
+    assert np.array_equal(sides > 0, np.isclose(z, bounds.upper))
+    assert np.array_equal(sides < 0, np.isclose(z, bounds.lower))
+
+
+def test_who_is_left_out_of_steps_is_found_nevertheless(monkeypatch):
+    # With nobody but the free taking steps, others come free by rounds or once all take part.
+    monkeypatch.setattr(batch_gram, "NEAR_MARGIN", 0.0)
+    X, y = data(9, n=90, d=4)
+    gram, bounds = kernel(X, "RBF"), np.ones((30, 90))
+    bounds[np.arange(90) % 3 == (np.arange(30) % 3)[:, None]] = 0.0
+    found, solved = Nearby(gram, solve_gram(gram, y, np.ones(90))).decisions(bounds)
+    assert solved.all()
+    expected = one_by_one(gram, y, np.arange(90), bounds)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
 # --- the tableau
@@ -270,6 +305,26 @@ def test_rows_that_are_added_as_they_are_needed_are_those_of_the_whole_tableau(s
     np.testing.assert_allclose(
         part.effect_of(given_values), whole.effect_of(given_values), atol=1e-10
     )
+
+
+def test_rows_that_examples_were_left_out_on_are_taken_over():
+    X, y = data(9, n=90, d=4)
+    gram = kernel(X, "RBF")
+    solution = solve_gram(gram, y, np.ones(90))
+    base = exact_start(gram, solution)
+    like = LeavingOut(base)
+    like.add(np.arange(0, 90, 2))
+    own = Tableau(gram, y, np.flatnonzero(solution.free), whole=False)
+    same = Tableau(gram, y, np.flatnonzero(solution.free), whole=False, like=like)
+    for tableau in (own, same):
+        tableau.add(np.arange(3, 40))
+        tableau.add(np.arange(30, 60))
+    assert set(same.members) == set(own.members)
+    np.testing.assert_array_equal(same.place >= 0, own.place >= 0)
+    for i in range(3, 60):
+        rows = same.values[same.place[i]], own.values[own.place[i]]
+        np.testing.assert_allclose(*rows, atol=1e-8)
+    np.testing.assert_allclose(same.own, own.own, atol=1e-8)
 
 
 @pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])

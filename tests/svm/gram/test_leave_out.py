@@ -250,6 +250,30 @@ def test_the_tableau_by_hand():
     assert len(tableau.effects) == 2
 
 
+def test_an_inverse_that_was_updated_is_made_anew():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 3))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(60) > 0.0, 1.0, -1.0)
+    base = exact_start(kernel(X, "RBF"), solve_gram(kernel(X, "RBF"), y, np.ones(60)))
+    stale = base._replace(block=base.block._replace(inverse=base.block.inverse + 1e-3))
+    m = base.block.members[0] + 1
+    fresh = leave_out.renewed(stale)
+    np.testing.assert_array_equal(fresh.block.members[:m], base.block.members[:m])
+    np.testing.assert_allclose(fresh.block.inverse[:m, :m], base.block.inverse[:m, :m], atol=1e-10)
+    # With equal examples there is no inverse to be made.
+    both = stale._replace(gram=np.ones((60, 60)))
+    assert leave_out.renewed(both) is both
+
+
+def test_the_tableau_of_the_last_solution_stays():
+    X, y = np.array([[0.0], [1.0], [1.5], [2.5]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    gram, last = X @ X.T, leave_out.LastTableau()
+    solution, other = (solve_gram(gram, y, np.full(4, cost)) for cost in (1.0, 2.0))
+    margins_without_gram(gram, solution, np.arange(4), squared_radius=np.inf, last=last)
+    assert last.of(other) is None
+    assert last.of(solution) is last.tableau is not None
+
+
 @pytest.mark.parametrize(("kind", "cost"), [("linear", 10.0), ("RBF", 1.0), ("cubic", 0.1)])
 def test_paths_on_the_tableau_end_where_those_on_the_inverse_do(kind, cost, monkeypatch):
     rng = np.random.default_rng(5)

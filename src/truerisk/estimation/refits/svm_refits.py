@@ -139,7 +139,12 @@ class SVMStart:
             return
         began, tolerance = time.perf_counter(), min(form.svm.effort().tolerance, CLOSE)
         solvers = [
-            Nearby(form.problem.gram, solution, tolerance=tolerance)
+            Nearby(
+                form.problem.gram,
+                solution,
+                tolerance=tolerance,
+                like=form.problem.last.of(solution),
+            )
             for solution in self.starts
             if solution is not None
         ]

@@ -13,13 +13,13 @@ Memory    n·m²/2 numbers for the products of m = features + 1, some 1,000 an e
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.kernels import interior as kernel
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import scale_columns, solve_features
@@ -30,6 +30,11 @@ NOBODY = -1  # in a lane
 PIECE = 512  # SVMs a worker takes at a time: fixed, so that results do not depend on workers
 FEW = 4  # SVMs that one after the other take less time than the lanes
 LARGEST = 2**23  # products of features: 64 MB
+MIN_WIDTH = 8  # features and bias: with fewer, the examples cost little
+WORTH_PILOTS = 4 * LANES  # SVMs
+NEAR_MARGIN = 0.25  # how far beyond the margin of all pilots an example may still matter
+MAX_NEAR = 0.75  # share of the examples above which all are taken
+ROUNDS = 2  # in which more examples may come near
 MAX_STEPS = 40  # three times the usual; corrections can lead round in circles
 CENTRE = 0.3  # µ at the start, for each unit of the mean bound
 ROUNDING = 1e-9  # of a decision value
@@ -141,54 +146,99 @@ def batch_decisions(
         # More than one BLAS thread would add up in another order.
         with few_blas_threads(0):
             batch = _Batch.of(features, y, train, bounds[both])
-            pieces = [slice(k, k + PIECE) for k in range(0, len(both), PIECE)]
-            with ThreadPoolExecutor(min(workers, len(pieces))) as pool:
+            pilots = LANES if batch.is_large else 0
+            tried = batch.decisions(slice(0, pilots), tolerance)
+            batch = batch.with_those_near(tried) if pilots else batch
+            pieces = [slice(k, k + PIECE) for k in range(pilots, len(both), PIECE)]
+            with ThreadPoolExecutor(max(min(workers, len(pieces)), 1)) as pool:
                 solved = pool.map(lambda piece: batch.decisions(piece, tolerance), pieces)
-                decisions[both] = np.concatenate(list(solved))
+                decisions[both] = np.concatenate([tried, *solved])
     return decisions
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Machines with two classes; `products` and `start` are empty where lanes are of no use."""
+    """SVMs with two classes; `start` is empty where lanes are of no use.
+
+    `near` are those trained on who are solved for at first: an example beyond the margin leaves no
+    trace in the optimum.
+    """
 
     features: Array
     y: Array
     train: NDArray[np.intp]
     bounds: Array
     table: Table
-    products: Array
     start: Array
+    near: Flags
+    products: Array  # of those near
 
     @classmethod
     def of(cls, features: Array, y: Array, train: NDArray[np.intp], bounds: Array) -> Self:
         table = Table.of(features, train)
         n, m = len(train), table.examples.shape[1]
-        products, start = np.empty((0, n)), np.empty(0)
+        near, products, start = np.ones(n, bool), np.empty((0, n)), np.empty(0)
         if len(bounds) > FEW and n * m * (m + 1) // 2 <= LARGEST:
             products = packed_products(table.examples[train])
             mean = solve_features(features[train], y[train], bounds.mean(axis=0))
             bias = mean.bias + mean.weights @ table.centre
             start = np.append(mean.weights[table.varies] * table.scale, bias)
-        return cls(features, y, train, bounds, table, products, start)
+        return cls(features, y, train, bounds, table, start, near, products)
 
-    def decisions(self, piece: slice, tolerance: float) -> Array:
-        """Solve the SVMs of a piece, in lanes where that is of use, and exactly where not."""
-        bounds, table = self.bounds[piece], self.table
-        if not len(self.products):
+    @property
+    def is_large(self) -> bool:
+        """Whether some SVMs may be solved first to see who is near the margin."""
+        return len(self.start) >= MIN_WIDTH and len(self.bounds) >= WORTH_PILOTS
+
+    def with_those_near(self, pilots: Array) -> Self:
+        """Leave out who was clearly beyond the margin of all pilots, where that saves much."""
+        margins = self.y[self.train] * pilots[:, self.train]
+        return self.with_near(margins.min(axis=0) < 1.0 + NEAR_MARGIN)
+
+    def with_near(self, near: Flags) -> Self:
+        """Solve for these at first; for all, if they are most."""
+        if near.mean() > MAX_NEAR:
+            near = np.ones(len(near), bool)
+        if np.array_equal(near, self.near):
+            return self
+        products = packed_products(self.table.examples[self.train[near]])
+        return replace(self, near=near, products=products)
+
+    def decisions(self, piece: slice, tolerance: float, rounds: int = ROUNDS) -> Array:
+        """Solve the SVMs of a piece, in lanes where that is of use, and exactly where not.
+
+        An SVM to which somebody not near objects is solved once more with whoever did; after so
+        many rounds, with all.
+        """
+        bounds = self.bounds[piece]
+        if not len(self.start):
             values = np.empty((len(bounds), len(self.y)))
             self.finish(values, bounds, range(len(bounds)))
             return values
-        rows = np.ascontiguousarray(self.y[self.train, None] * table.examples[self.train])
+        values, gaps, slips = self.in_lanes(bounds, tolerance)
+        margins = self.y[self.train] * values[:, self.train]
+        objects = (margins < 1.0) & ~self.near & (bounds > 0.0)
+        again = objects.any(axis=1)
+        open_ = unsure(values, gaps, slips, self.table.reach) & ~again
+        self.finish(values, bounds, np.flatnonzero(open_))
+        if again.any():
+            batch = self.with_near(self.near | objects.any(axis=0) | (rounds == 0))
+            batch = replace(batch, bounds=bounds[again])
+            values[again] = batch.decisions(slice(None), tolerance, rounds - 1)
+        return values
+
+    def in_lanes(self, bounds: Array, tolerance: float) -> tuple[Array, Array, Array]:
+        """Return the decision values of the SVMs of those near, their gaps and their slips."""
+        table, near = self.table, self.train[self.near]
+        rows = np.ascontiguousarray(self.y[near, None] * table.examples[near])
         metric = np.append(table.scale**-2.0, 0.0)
         solutions, gaps, slips = np.empty((len(bounds), len(metric))), *np.empty((2, len(bounds)))
+        bounds = np.ascontiguousarray(bounds[:, self.near])
         problems = Problems(
             rows, self.products, metric, self.start, CENTRE, bounds, solutions, gaps, slips
         )
         kernel.follow_paths(problems, workspace(*rows.shape), tolerance, MAX_STEPS)
-        values = solutions @ table.examples.T
-        self.finish(values, bounds, np.flatnonzero(unsure(values, gaps, slips, table.reach)))
-        return values
+        return solutions @ table.examples.T, gaps, slips
 
     def finish(self, values: Array, bounds: Array, which: Iterable[int]) -> None:
         """Solve these SVMs to the exact optimum, in place."""

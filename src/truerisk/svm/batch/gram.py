@@ -25,12 +25,14 @@ from truerisk.kernels import batch as kernel
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import Tableau as LeavingOut
 from truerisk.svm.gram.path import (
     FreeBlock,
     Path,
     empty_block,
     fill_block,
     members_of,
+    pivots_on,
     spread,
 )
 from truerisk.svm.solution import ROUNDING, Solution
@@ -50,6 +52,7 @@ ROUNDS = 6  # more of them mean that steps are the better way
 MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 GROWTHS = 6  # of the tableau, in one try
+NEAR_MARGIN = 1.0  # how far from the margin an example may change sides without a few others
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
 INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
@@ -84,24 +87,22 @@ class Tableau:
         *,
         ridge: float = 0.0,
         whole: bool = True,
+        like: LeavingOut | None = None,
     ) -> None:
-        """Pivot on the candidates, but for those that depend on the others."""
+        """Pivot on the candidates, but for those that depend on the others; or as `like` does."""
         n, scale = len(y), spread(gram)
         self.gram, self.floor = gram, PIVOT * scale
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
-        among = gram[np.ix_(candidates, candidates)]
-        among.flat[:: len(candidates) + 1] += self.ridge
-        block = empty_block(len(candidates))
-        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
-        self.members = candidates[members_of(block)]
-        m = len(self.members) + 1
-        self.inverse = block.inverse[:m, :m]
+        self.like, pivots = like, None if like is None else like.pivots
+        if pivots is None:
+            among = gram[np.ix_(candidates, candidates)]
+            among.flat[:: len(candidates) + 1] += self.ridge
+            block = empty_block(len(candidates))
+            fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
+            pivots = pivots_on(gram, block, candidates[members_of(block)])
+        self.members, self.others, self.inverse, self.across, self.reply = pivots
         self.base = np.zeros(n, bool)
         self.base[self.members] = True
-        self.others = np.flatnonzero(~self.base)
-        self.across = np.ones((m, len(self.others)))
-        self.across[1:] = gram[np.ix_(self.members, self.others)]
-        self.reply = self.inverse @ self.across
         self.own = self.answer_to(y)
         diagonal = np.diagonal(gram)
         # How far z goes for one unit of the margin, at least.
@@ -127,6 +128,9 @@ class Tableau:
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
         rows, free = np.arange(first, self.size), self.base[examples]
+        if self.like is not None and (there := self.like.place[examples] >= 0).any():
+            self._copy(self.like, examples[there], rows[there])
+            rows, free, examples = rows[~there], free[~there], examples[~there]
         at = np.searchsorted(self.others, bounded := examples[~free])
         seen = gram_rows(self.gram, bounded, self.others)
         seen -= self.across[:, at].T @ self.reply
@@ -137,6 +141,13 @@ class Tableau:
         at = order[np.searchsorted(self.members, examples[free], sorter=order)] + 1
         self.values[np.ix_(rows[free], self.others)] = -self.reply[at]
         self.values[np.ix_(rows[free], self.members)] = -self.inverse[at, 1:]
+
+    def _copy(self, like: LeavingOut, examples: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Copy rows; those of the free are of the gradient here, not of the residual."""
+        self.values[rows] = like.effects[like.place[examples]]
+        free = self.base[examples]
+        self.values[rows[free]] *= -1.0
+        self.values[rows[~free], examples[~free]] += self.ridge
 
     def answer_to(self, targets: Array) -> Array:
         """Return what the tableau gives for these targets in the place of y, and nothing given."""
@@ -149,8 +160,10 @@ class Tableau:
     def effect_of(self, given: Array) -> Array:
         """Return Tq of rows of q, which is 0 for the base."""
         if self.is_whole:
-            return given @ self.values
-        effect = given @ self.gram
+            used = np.flatnonzero(given.any(axis=0))
+            return np.asarray(given[:, used] @ self.values[used])
+        used = np.flatnonzero(given.any(axis=0))
+        effect = given[:, used] @ self.gram[used]
         inside = np.column_stack([given.sum(axis=1), effect[:, self.members]])
         effect += self.ridge * given
         effect[:, self.others] -= inside @ self.reply
@@ -172,7 +185,8 @@ class Batch:
 
     gram: Array  # of those trained on, with all examples
     among: Array  # of those trained on, with each other
-    single: Single  # the same, padded to whole blocks
+    near: NDArray[np.intp]  # of those trained on, who may come to another bound by steps
+    single: Single  # of all of them with those, padded to whole blocks
     train: NDArray[np.intp]
     y: Array
     tableau: Tableau
@@ -183,6 +197,11 @@ class Batch:
     def columns(self) -> "NDArray[np.intp] | slice":
         """Those trained on; nothing is copied where these are all."""
         return slice(None) if len(self.train) == self.gram.shape[1] else self.train
+
+    def with_everyone(self) -> "Batch":
+        """Return the same with everyone taking part in steps."""
+        near = np.arange(len(self.y))
+        return replace(self, near=near, single=nearest_first(self.among, near))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,16 +243,38 @@ class Attempt:
         self.work[which] += other.work
 
 
-def padded(gram: Array) -> Single:
-    """Return K in single precision and whole blocks."""
-    n = len(gram)
-    m = -(-n // BLOCK) * BLOCK
-    single = np.zeros((m, m), np.float32)
-    single[:n, :n] = gram
+@dataclass(frozen=True, eq=False)
+class Rough:
+    """Where replicates stand: z of all examples at the start, and the steps of those near."""
+
+    z: Array
+    states: Single
+
+    def of_some(self, which: Flags) -> "Rough":
+        """Take some replicates."""
+        return Rough(self.z[which], self.states[which])
+
+    def stand(self, batch: Batch, bounds: Bounds) -> tuple[Array, Sides]:
+        """Return z after the steps, and who is at which bound."""
+        states, k = self.states, len(batch.near)
+        z, upper, lower = self.z.copy(), self.z >= bounds.upper, self.z <= bounds.lower
+        z[:, batch.near] = states[:, Z, :k]
+        upper[:, batch.near] = states[:, Z, :k] >= states[:, UPPER, :k]
+        lower[:, batch.near] = states[:, Z, :k] <= states[:, LOWER, :k]
+        return z, upper.astype(np.int8) - (lower & ~upper)
+
+
+def nearest_first(gram: Array, near: NDArray[np.intp]) -> Single:
+    """Return K of all with those near in single precision and whole blocks, their rows first."""
+    k = len(near)
+    m = -(-k // BLOCK) * BLOCK
+    single = np.zeros((m + len(gram), m), np.float32)
+    single[m:, :k] = np.take(gram, near, axis=1) if k < len(gram) else gram
+    single[:k] = single[m + near]
     return single
 
 
-def started(batch: Batch, bounds: Bounds) -> Single:
+def started(batch: Batch, bounds: Bounds) -> Rough:
     """Start every replicate from the solution at the mean bounds.
 
     Who is at a bound there starts at it; the free stay where they are, as far as they may.
@@ -241,15 +282,20 @@ def started(batch: Batch, bounds: Bounds) -> Single:
     y, lower, upper = batch.y, bounds.lower, bounds.upper
     full = batch.middle.alpha >= (1.0 - ROUNDING) * batch.middle.upper
     z = np.where(full, lower + upper, np.clip(y * batch.middle.alpha, lower, upper))
-    z = balanced(z, lower, upper)
-    n, m = len(y), len(batch.single)
+    return rough_at(batch, balanced(z, lower, upper), bounds)
+
+
+def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
+    """Return where replicates stand, in single precision."""
+    near, m = batch.near, batch.single.shape[1]
+    k, used = len(near), np.flatnonzero(z.any(axis=0))
     states = np.zeros((len(z), STEP_ROWS, m), np.float32)
-    states[:, LOWER, :n], states[:, UPPER, :n] = lower, upper
-    states[:, Z, :n] = z
-    states[:, GRADIENT, :n] = y
-    states[:, GRADIENT] -= states[:, Z] @ batch.single
+    states[:, LOWER, :k], states[:, UPPER, :k] = bounds.lower[:, near], bounds.upper[:, near]
+    states[:, Z, :k] = z[:, near]
+    states[:, GRADIENT, :k] = batch.y[near]
+    states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[m + used]
     states[:, DIAGONAL] = np.diagonal(batch.single)
-    return states
+    return Rough(z, states)
 
 
 def balanced(z: Array, lower: Array, upper: Array) -> Array:
@@ -265,26 +311,21 @@ def balanced(z: Array, lower: Array, upper: Array) -> Array:
     return z
 
 
-def descend(batch: Batch, states: Single, rough: float) -> NDArray[np.int64]:
-    """Improve all states until their gaps are at most `rough`; return the steps that took."""
+def descend(batch: Batch, states: Single, gap: float) -> NDArray[np.int64]:
+    """Improve all states until their gaps are at most `gap`; return the steps that took."""
     taken = np.empty(len(states), np.int64)
     floor = float(MIN_CURVATURE * np.abs(np.diagonal(batch.single)).max())
     most = STEPS_PER_EXAMPLE * len(batch.y)
-    kernel.descend_all(batch.single, states, floor, rough, most, taken)
+    kernel.descend_all(batch.single, states, floor, gap, most, taken)
     return taken
 
 
-def attempt(batch: Batch, rough: Single, bounds: Bounds) -> Attempt:
+def attempt(batch: Batch, rough: Rough, bounds: Bounds) -> Attempt:
     """Solve exactly from who is at which bound in rough states, and judge the solutions.
 
     What the ridge and rounding left over at the free examples is made up for once.
     """
-    n = len(batch.y)
-    z = rough[:, Z, :n].astype(np.float64)
-    at_upper = rough[:, Z, :n] >= rough[:, UPPER, :n]
-    at_lower = (rough[:, Z, :n] <= rough[:, LOWER, :n]) & ~at_upper
-    sides = at_upper.astype(np.int8) - at_lower
-    ends = z, sides, settled, _ = settled_from(batch, z, sides, bounds)
+    ends = z, sides, settled, _ = settled_from(batch, *rough.stand(batch, bounds), bounds)
     outcome = judged(batch, bounds, ends)
     again = np.flatnonzero(settled & ~outcome.good & (outcome.gap <= NEARLY))
     if len(again):
@@ -299,7 +340,8 @@ def attempt(batch: Batch, rough: Single, bounds: Bounds) -> Attempt:
 def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]) -> Attempt:
     """Measure on K itself what `settled_from` returned."""
     z, sides, settled, work = ends
-    decisions = z @ batch.gram
+    used = np.flatnonzero(z.any(axis=0))
+    decisions = z[:, used] @ batch.gram[used]
     bias, gap = np.empty(len(z)), np.empty(len(z))
     gradient = np.ascontiguousarray(batch.y - decisions[:, batch.columns])
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
@@ -399,7 +441,10 @@ def shared(
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
     ridge = RIDGE_OF_GAP * tolerance / float(bounds.max() or 1.0)
     tableau = Tableau(among, y, free_in(middle), ridge=ridge)
-    return Batch(rows, among, padded(among), train, y, tableau, middle, tolerance)
+    # Weights that are all drawn anew move margins too far for anybody to be left out of steps.
+    near = np.arange(len(y))
+    single = nearest_first(among, near)
+    return Batch(rows, among, near, single, train, y, tableau, middle, tolerance)
 
 
 def free_in(solution: Solution) -> NDArray[np.intp]:
@@ -412,14 +457,24 @@ class Nearby:
     """SVMs near a solution on all examples, as those without a few of them; a few at a time.
 
     The tableau has the rows of those only that change: with few SVMs the others are not worth it.
+    `like` is the tableau that examples were left out on, one at a time.
     """
 
-    def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
+    def __init__(
+        self,
+        gram: Array,
+        solution: Solution,
+        *,
+        tolerance: float = 1e-8,
+        like: LeavingOut | None = None,
+    ) -> None:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
-        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
-        everyone = np.arange(len(gram))
+        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like)
+        beyond = np.abs(solution.y * solution.decision - 1.0)
+        near = np.flatnonzero(solution.free | (beyond < NEAR_MARGIN))
+        everyone, single = np.arange(len(gram)), nearest_first(gram, near)
         self.batch = Batch(
-            gram, gram, padded(gram), everyone, solution.y, tableau, solution, tolerance
+            gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance
         )
 
     def decisions(self, bounds: Array) -> tuple[Array, Flags]:
@@ -436,13 +491,13 @@ class Nearby:
 def piloted(batch: Batch, bounds: Array) -> Plan:
     """Try every rough gap on a few replicates; plan for the cheapest, with the base that suits."""
     pilots = Bounds.of(batch.y, bounds[:PILOTS])
-    states, n = started(batch, pilots), len(batch.y)
+    start, n = started(batch, pilots), len(batch.y)
     given_up = cost_of_a_path(n, int(np.count_nonzero(batch.middle.free)))
-    walked, free = np.zeros(len(states)), np.zeros((0, n), bool)
+    walked, free = np.zeros(len(start.z)), np.zeros((0, n), bool)
     tries: list[tuple[Array, Attempt]] = []
-    for rough in ROUGH:
-        walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, states, rough)
-        outcome = attempt(batch, states, pilots)
+    for gap in ROUGH:
+        walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, start.states, gap)
+        outcome = attempt(batch, start, pilots)
         tries.append((walked, outcome))
         free = outcome.free[outcome.good] if outcome.good.any() else free
         # Steps alone, and one round at least, are now dearer than the best that was found.
@@ -485,26 +540,31 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
     if plan.first == len(ROUGH):
         path = start_of(batch.among, batch.middle)
         return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
-    decisions, left, states = attempts(plan, bounds)
-    for place, state in zip(left, states, strict=True):
-        alpha = np.abs(state[Z, : len(batch.y)].astype(np.float64))
-        decisions[place] = finished(batch, bounds[place], replace(batch.middle, alpha=alpha), None)
+    decisions, left, rough = attempts(plan, bounds)
+    stands, _ = rough.stand(batch, Bounds.of(batch.y, bounds[left]))
+    for place, z in zip(left, stands, strict=True):
+        start = replace(batch.middle, alpha=np.abs(z))
+        decisions[place] = finished(batch, bounds[place], start, None)
     return decisions
 
 
-def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Single]:
+def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Rough]:
     """Return the decisions of a chunk of replicates, who is not settled, and where these stand."""
     batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
     decisions = np.empty((len(bounds), batch.gram.shape[1]))
-    left, states = np.arange(len(bounds)), started(batch, chunk)
-    for rough in ROUGH[plan.first :]:
-        descend(batch, states, rough)
-        outcome = attempt(batch, states, chunk.of_some(left))
+    left, rough = np.arange(len(bounds)), started(batch, chunk)
+    for gap in ROUGH[plan.first :]:
+        descend(batch, rough.states, gap)
+        outcome = attempt(batch, rough, chunk.of_some(left))
         decisions[left[outcome.good]] = outcome.decisions[outcome.good]
-        left, states = left[~outcome.good], states[~outcome.good]
+        left, rough = left[~outcome.good], rough.of_some(~outcome.good)
         if not len(left):
             break
-    return decisions, left, states
+        if len(batch.near) < len(batch.y):
+            some = chunk.of_some(left)
+            batch, (z, _) = batch.with_everyone(), rough.stand(batch, some)
+            rough = rough_at(batch, z, some)
+    return decisions, left, rough
 
 
 def finished(batch: Batch, upper: Array, start: Solution, path: Path | None) -> Array:

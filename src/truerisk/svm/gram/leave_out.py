@@ -10,6 +10,8 @@ Source    Cauwenberghs and Poggio, NIPS 2000
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
+from truerisk.kernels import tableau as tableau_kernel
 from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
 from truerisk.svm.gram.path import (
     ARRIVED,
@@ -32,9 +35,13 @@ from truerisk.svm.gram.path import (
     SIDE,
     UPPER,
     Path,
+    empty_block,
     empty_path,
+    fill_block,
     follow,
     limits_at,
+    members_of,
+    pivots_on,
     restart_at,
     spread,
     start_at,
@@ -65,12 +72,14 @@ def margins_without_gram(
     *,
     squared_radius: float,
     workers: int = 1,
+    last: "LastTableau | None" = None,
 ) -> Array:
     """Return the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
     The sign is exact, and 0 is a tie; the value is exact near 0 only.  Without a free support
     vector the bias is the middle of its interval; without the only example of a class the margin is
-    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.
+    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.  The tableau stays
+    in `last`.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     which = np.asarray(which, np.int64)
@@ -88,7 +97,14 @@ def margins_without_gram(
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
-        for follow_paths in (follow_on_tableau, follow_all):
+
+        def tableau_of(base: Path) -> Tableau:
+            made = Tableau(base)
+            if last is not None:
+                last.solution, last.tableau = solution, made
+            return made
+
+        for follow_paths in (partial(follow_on_tableau, tableau_of=tableau_of), follow_all):
             verdicts, values = follow_paths(base, y, which[sought], ground, workers)
             margins[sought] = values
             sought = sought[verdicts > RIGHT]
@@ -100,6 +116,18 @@ def margins_without_gram(
     return margins
 
 
+@dataclass(eq=False)
+class LastTableau:
+    """The last solution that examples were left out of, and its tableau."""
+
+    solution: Solution | None = None
+    tableau: "Tableau | None" = None
+
+    def of(self, solution: Solution) -> "Tableau | None":
+        """Return the tableau of this solution, if it was the last."""
+        return self.tableau if solution is self.solution else None
+
+
 def exact_start(gram: Array, solution: Solution) -> Path | None:
     """Return the solution as the start of paths, made exact if it is not; None if it cannot be."""
     dual = begin(gram, solution.y, solution.upper, solution)
@@ -107,35 +135,34 @@ def exact_start(gram: Array, solution: Solution) -> Path | None:
     if verdict != ARRIVED:
         return None
     restart_at(path, dual.lower, dual.upper)
-    return path
+    return path if path.at[EVENTS] <= 1.0 else renewed(path)
+
+
+def renewed(path: Path) -> Path:
+    """Invert the equations of the free anew: what paths add up must not be the rounding of updates.
+
+    Where some of the free depend on the others, the inverse stays as it is.
+    """
+    block = empty_block(len(path.block.members) - 1)
+    outside = fill_block(path.gram, members_of(path.block), block, 0.0)
+    return path if len(outside) else path._replace(block=block)
 
 
 class Tableau:
     """What one unit of some examples does to all: of z if they are bounded, else of the residual.
 
-    With A the equations of the free examples F (see `FreeBlock`), G = [1; K_F] and M = A⁻¹G, a unit
-    of z of a bounded j changes z of F by −M_j and residuals by K_j − G_jᵀM; a unit of the residual
-    of a free j changes z of F by A⁻¹_j and residuals by M_j.  It is the principal pivot transform
-    of K (Tsatsomeros, Linear Algebra Appl. 307, 2000).
+    With G and M those of `Pivots`, a unit of z of a bounded j changes z of the free by −M_j and
+    residuals by K_j − G_jᵀM; a unit of the residual of a free j changes z of the free by A⁻¹_j and
+    residuals by M_j.  It is the principal pivot transform of K (Tsatsomeros, Linear Algebra Appl.
+    307, 2000).
     """
 
     def __init__(self, base: Path) -> None:
-        m, n = int(base.block.members[0]) + 1, len(base.gram)
-        self.base, self.members = base, base.block.members[1:m].copy()
-        self.inverse = base.block.inverse[:m, :m]
+        n = len(base.gram)
+        self.gram = base.gram
+        self.pivots = pivots = pivots_on(base.gram, base.block, members_of(base.block))
         self.start = np.zeros(n, np.int64)
-        self.start[self.members] = np.arange(1, m)
-        self.others = np.flatnonzero(self.start == 0)
-        rows = base.gram[self.members]
-        self.sides = np.vstack([np.ones(len(self.others)), rows[:, self.others]])
-        self.moves = self.inverse @ self.sides
-        if base.at[EVENTS] > 1.0:
-            # The inverse has been updated on its way here, not only at the end: what paths add up
-            # must not be its rounding.
-            equations = np.zeros((m, m))
-            equations[0, 1:] = equations[1:, 0] = 1.0
-            equations[1:, 1:] = rows[:, self.members]
-            self.moves += self.inverse @ (self.sides - equations @ self.moves)
+        self.start[pivots.members] = np.arange(1, len(pivots.members) + 1)
         self.place = np.full(n, -1)
         self.effects, self.size = np.empty((0, n)), 0
 
@@ -153,12 +180,13 @@ class Tableau:
         self.place[bounded] = np.arange(first, middle)
         self.place[free] = np.arange(middle, self.size)
         of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
-        columns = np.searchsorted(self.others, bounded)
-        change = self.sides[:, columns].T @ self.moves
-        of_bounded[:, self.others] = self.base.gram[np.ix_(bounded, self.others)] - change
-        of_bounded[:, self.members] = -self.moves[1:, columns].T
-        of_free[:, self.others] = self.moves[self.start[free]]
-        of_free[:, self.members] = self.inverse[self.start[free], 1:]
+        members, others, inverse, across, reply = self.pivots
+        columns = np.searchsorted(others, bounded)
+        of_bounded[:, others] = np.take(self.gram[bounded], others, axis=1)
+        of_bounded[:, others] -= across[:, columns].T @ reply
+        of_bounded[:, members] = -reply[1:, columns].T
+        of_free[:, others] = reply[self.start[free]]
+        of_free[:, members] = inverse[self.start[free], 1:]
 
 
 def follow_on_tableau(
@@ -167,19 +195,22 @@ def follow_on_tableau(
     which: NDArray[np.int64],
     ground: Ground,
     workers: int,
+    *,
+    tableau_of: Callable[[Path], Tableau] = Tableau,
 ) -> tuple[NDArray[np.int64], Array]:
     """Leave out each of `which` on the tableau; a path on which much changes is given up."""
     verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
     if base.block.members[0] == 0:
         verdicts[:] = NO_PARTNER
         return verdicts, margins
-    kernel.judge_at_start(base, y, which, ground, verdicts, margins)
+    reaches = np.empty(len(which))
+    kernel.judge_at_start(base, y, which, ground, verdicts, margins, reaches)
     todo = np.flatnonzero(verdicts == GOING)
     if len(todo) == 0:
         return verdicts, margins
-    n, tableau = len(y), Tableau(base)
+    n, tableau = len(y), tableau_of(base)
     near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
-    tableau.add(np.concatenate([tableau.members, which[todo], np.flatnonzero(near)]))
+    tableau.add(np.concatenate([members_of(base.block), which[todo], np.flatnonzero(near)]))
     limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * n + 1000)
 
     def work(part: NDArray[np.int64]) -> None:
@@ -189,7 +220,9 @@ def follow_on_tableau(
             *(np.empty(MAX_CHANGED, np.int64), np.empty((MAX_CHANGED, MAX_CHANGED))),
         )
         own, values = np.empty(len(part), np.int64), np.empty(len(part))
-        kernel.leave_out_on_tableau(base, removal, y, which[part], limits, ground, own, values)
+        tableau_kernel.leave_out(
+            base, removal, y, which[part], reaches[part], ground.tolerance, limits, own, values
+        )
         verdicts[part], margins[part] = own, values
 
     for _ in range(ROUNDS):

@@ -162,6 +162,33 @@ def invert_independent(matrix: Array, floor: float) -> tuple[NDArray[np.int64], 
     return chosen, inverse
 
 
+class Pivots(NamedTuple):
+    """K with the condition Σz = 0, pivoted on free examples: what every tableau of it is made of.
+
+    With A the equations of the members (see `FreeBlock`), `across` is G = [1; K] of the members
+    with the others, and `reply` is A⁻¹G.
+    """
+
+    members: NDArray[np.int64]
+    others: NDArray[np.int64]
+    inverse: Array
+    across: Array
+    reply: Array
+
+
+def pivots_on(gram: Array, block: FreeBlock, members: NDArray[np.int64]) -> Pivots:
+    """Pivot on the members of a block, by their numbers in K."""
+    m = len(members) + 1
+    is_other = np.ones(len(gram), bool)
+    is_other[members] = False
+    others = np.flatnonzero(is_other)
+    across = np.ones((m, len(others)))
+    # Whole rows are taken first, since these lie in one piece.
+    across[1:] = np.take(gram[members], others, axis=1)
+    inverse = block.inverse[:m, :m]
+    return Pivots(members, others, inverse, across, inverse @ across)
+
+
 def empty_path(gram: Array, capacity: int) -> Path:
     """Make room for a path over n examples of which `capacity` may be free at once."""
     return Path(gram, np.zeros((ROWS, len(gram))), np.zeros(AT_SIZE), empty_block(capacity))

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
+from truerisk.kernels import gram
 from truerisk.kernels import rows as kernel
 
-COMMON = 0.05  # of the rows: a column with entries in more of them is multiplied as a dense one
+COMMON = 0.2  # of the rows: a column with entries in more of them is multiplied as a dense one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,11 +125,14 @@ def products_of(X: Any) -> Array:
     """
     from scipy.sparse import csr_array
 
-    matrix = csr_array(X, dtype=np.float64)
-    n = matrix.shape[0]
-    common = np.bincount(matrix.indices, minlength=matrix.shape[1]) > COMMON * n
-    dense = matrix[:, common].toarray()
+    rows = as_rows(X)
+    by_column = csr_array((rows.data, rows.indices, rows.indptr), (len(rows), rows.width)).tocsc()
+    starts, ends = by_column.indptr[:-1].astype(np.int64), by_column.indptr[1:].astype(np.int64)
+    common = ends - starts > COMMON * len(rows)
+    dense = by_column[:, common].toarray()
     products: Array = dense @ dense.T
-    rare = matrix[:, ~common]
-    products += (rare @ rare.T).toarray()
+    starts[common] = ends[common]
+    owners = np.ascontiguousarray(by_column.indices, np.int32)
+    kernel.add_products(*rows.arrays, by_column.data, owners, starts, ends, products)
+    gram.mirror(products)
     return products

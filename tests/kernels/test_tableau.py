@@ -1,0 +1,91 @@
+"""Leaving out on the tableau: parts by hand, and the compiled form beside its uncompiled twin."""
+
+import numpy as np
+import pytest
+
+from truerisk.kernels import tableau as compiled
+from truerisk.kernels import uncompiled
+from truerisk.svm.gram import leave_out
+from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import Ground, Tableau, exact_start, follow_on_tableau
+from truerisk.svm.gram.path import (
+    GOING,
+    NEEDED,
+    RIGHT,
+    ROWS,
+    SINGULAR,
+    SLOPE,
+    TOO_MANY,
+    empty_path,
+    fill_block,
+)
+
+plain = uncompiled("tableau")
+
+TOLERANCE = 1e-9
+
+
+def data(seed, n=60, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X @ X.T, np.where(X[:, 0] + 0.8 * rng.standard_normal(n) > 0, 1.0, -1.0)
+
+
+def removal_of(rows, free=(0, 1), n=3):
+    """Return the tableau of K = 1 with these rows, and room for a path."""
+    base = empty_path(np.eye(n), n)
+    fill_block(base.gram, np.array(free), base.block, 0.0)
+    tableau = Tableau(base)
+    tableau.add(np.array(rows))
+    room = np.zeros((ROWS, n)), np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    changed, system = np.zeros(4, np.int64), np.zeros((4, 4))
+    return plain.Removal(tableau.effects, tableau.place, tableau.start, *room, changed, system)
+
+
+def test_rates_of_a_bounded_example_by_hand():
+    # A unit of z₂ less gives ½ to both of the free, and the residual of 2 falls by 1½.
+    own = removal_of([0, 1, 2])
+    plain.set_rates(own, 2, 1.0)
+    np.testing.assert_allclose(own.vectors[SLOPE], [0.5, 0.5, -1.5])
+    plain.set_rates(own, 2, -1.0)
+    np.testing.assert_allclose(own.vectors[SLOPE], [-0.5, -0.5, 1.5])
+
+
+def test_rates_once_somebody_has_left_the_free_by_hand():
+    # With 1 at its bound, 0 alone takes what 2 gives: z₀ rises by 1.  The bias falls by 1 then,
+    # and so does the residual of 1; that of 2 falls by 1 for its own z besides.
+    own = removal_of([0, 1, 2])
+    assert plain.toggle(own, 1, 1e-12) == GOING
+    plain.set_rates(own, 2, 1.0)
+    np.testing.assert_allclose(own.vectors[SLOPE], [1.0, -1.0, -2.0])
+    assert plain.toggle(own, 1, 1e-12) == GOING  # and back
+    assert own.changed[0] == 0
+
+
+def test_a_row_that_is_not_there_and_too_many_changes_are_told():
+    own = removal_of([0, 2])
+    assert plain.toggle(own, 1, 1e-12) == NEEDED
+    own = removal_of([0, 1, 2, 3], free=(0,), n=4)
+    assert [plain.toggle(own, i, 1e-12) for i in (1, 2, 3)] == [GOING, GOING, GOING]
+    assert plain.toggle(own, 0, 1e-12) == TOO_MANY
+
+
+def test_a_pivot_that_is_rounding_is_told():
+    own = removal_of([0, 1, 2])
+    assert plain.toggle(own, 2, 2.0) == SINGULAR  # whose squared distance is 1½
+
+
+@pytest.mark.parametrize("max_changed", [3, 40])
+def test_the_uncompiled_twin_leaves_out_the_same(monkeypatch, max_changed):
+    gram, y = data(4)
+    base = exact_start(gram, solve_gram(gram, y, np.ones(60)))
+    ground = Ground(np.diagonal(gram).copy(), 1e100, one_bound=True, tolerance=TOLERANCE)
+    monkeypatch.setattr(leave_out, "MAX_CHANGED", max_changed)
+    found = []
+    for module in (compiled, plain):
+        monkeypatch.setattr(leave_out, "tableau_kernel", module)
+        found.append(follow_on_tableau(base, y, np.arange(60), ground, 1))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    ended = found[0][0] <= RIGHT
+    np.testing.assert_allclose(found[0][1][ended], found[1][1][ended], atol=1e-9)
+    assert (found[0][0] == TOO_MANY).any() == (max_changed == 3)
