@@ -157,9 +157,10 @@ class PredictionTally:
             score = score[:, None]
         else:
             names = self.classes or ()
-        truth = np.column_stack([_belongs(name, predictions) for name in names])
+        belongs = [_belongs(name, predictions) for name in names]
         for at, name in enumerate(names):
-            self._add_ranking(name, np.ascontiguousarray(score[:, at]), truth[:, at], predictions)
+            self._add_ranking(name, np.ascontiguousarray(score[:, at]), belongs[at], predictions)
+        truth = belongs[0][:, None] if len(names) == 1 else np.column_stack(belongs)
         self._add_rows(score, truth, predictions)
         if len(names) == 1:
             self._add_probabilities(score[:, 0], truth[:, 0], predictions)

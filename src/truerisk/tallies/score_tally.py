@@ -73,13 +73,13 @@ class ScoreTally:
     def add(
         self, scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = None
     ) -> "ScoreTally":
-        """Take in one batch; return the tally itself.  The arrays are copied."""
+        """Take in one batch; return the tally itself.  The arrays are held, and must not change."""
         column, positive = as_scores(scores), as_labels(is_positive)
         if len(column) == 0 and len(positive) == 0:
             return self
         check_same_length(scores=column, is_positive=positive)
-        weights = [] if weight is None else [as_weights(weight, len(column)).copy()]
-        return self._take([(column.copy(), positive.copy())], weights)
+        weights = [] if weight is None else [as_weights(weight, len(column))]
+        return self._take([(column, positive)], weights)
 
     def merge(self, other: "ScoreTally") -> "ScoreTally":
         """Take in what another tally has seen; return the tally itself."""
