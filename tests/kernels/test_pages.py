@@ -32,8 +32,21 @@ def packed(places, width):
 
 
 def looked_up(kernel, data, dictionary, n):
+    return read(kernel, data, [[0, len(data), 0, n, 0]], dictionary, n)
+
+
+def read(kernel, data, pages, dictionary, n, *, optional=False):
+    """Read pages, each given by its begin, its end, the end of its levels, its values, its kind."""
     values = np.zeros(n, dictionary.dtype)
-    return kernel.look_up_places(as_array(data), dictionary, values), values.tolist()
+    table = np.array(pages, np.int64)
+    return kernel.read_pages(as_array(data), table, optional, dictionary, values), values.tolist()
+
+
+def all_present(kernel, levels, n):
+    """Put a page of n bits behind the levels, and tell whether it can be read."""
+    data = levels + bytes(-(-n // 8))
+    pages = [[0, len(data), len(levels), n, 2]]
+    return read(kernel, data, pages, np.zeros(0, np.uint8), n, optional=True)[0]
 
 
 def headers_of(kernel, data, rows=4, size_field=3):
@@ -63,7 +76,7 @@ def test_a_header_by_hand():
 def test_no_bytes_are_read_beyond_the_end(data):
     assert headers_of(compiled, data) == headers_of(plain, data)
     for n in (0, 1, 9, 40):
-        assert compiled.all_present(data, n) == plain.all_present(as_array(data), n)
+        assert all_present(compiled, data, n) == all_present(plain, data, n)
         for kind in (np.uint8, np.uint64):
             dictionary = np.arange(3, 8, dtype=kind)
             assert looked_up(compiled, data, dictionary, n) == looked_up(plain, data, dictionary, n)
@@ -71,16 +84,16 @@ def test_no_bytes_are_read_beyond_the_end(data):
 
 def test_levels_by_hand():
     ones = varint(20 << 1) + b"\x01"  # twenty times 1
-    assert compiled.all_present(ones, 20)
-    assert compiled.all_present(ones, 19)
-    assert not compiled.all_present(ones, 21)
-    assert not compiled.all_present(varint(20 << 1) + b"\x00", 20)
+    assert all_present(compiled, ones, 20)
+    assert all_present(compiled, ones, 19)
+    assert not all_present(compiled, ones, 21)
+    assert not all_present(compiled, varint(20 << 1) + b"\x00", 20)
     two_groups = varint(2 << 1 | 1)
-    assert compiled.all_present(two_groups + b"\xff\x0f", 12)
-    assert not compiled.all_present(two_groups + b"\xff\x07", 12)
-    assert not compiled.all_present(two_groups + b"\xff", 12)
-    assert compiled.all_present(varint(1 << 1 | 1) + b"\xff" + varint(4 << 1) + b"\x01", 12)
-    assert not compiled.all_present(b"", 1)
+    assert all_present(compiled, two_groups + b"\xff\x0f", 12)
+    assert not all_present(compiled, two_groups + b"\xff\x07", 12)
+    assert not all_present(compiled, two_groups + b"\xff", 12)
+    assert all_present(compiled, varint(1 << 1 | 1) + b"\xff" + varint(4 << 1) + b"\x01", 12)
+    assert not all_present(compiled, b"", 1)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
@@ -115,3 +128,28 @@ def test_a_dictionary_of_one_word_takes_no_bits():
         assert looked_up(kernel, data, np.array([7], np.uint32), 3) == (True, [7, 7, 7])
         assert not looked_up(kernel, data, np.array([7], np.uint32), 4)[0]
         assert not looked_up(kernel, bytes([33]) + data[1:], np.array([7], np.uint32), 3)[0]
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+def test_pages_one_after_the_other(kernel):
+    # Two values as they are, after levels whose length stands before them; two by the dictionary.
+    first = (2).to_bytes(4, "little") + varint(2 << 1) + b"\x01" + bytes([1, 2, 0, 0, 3, 0, 0, 0])
+    second = varint(2 << 1) + b"\x01" + bytes([1]) + varint(1 << 1 | 1) + b"\x02"
+    data = first + second
+    end = len(first)
+    pages = [[0, end, -1, 2, 1], [end, len(data), end + 2, 2, 0]]
+    dictionary = np.array([7, 9], np.uint32)
+    values = [0x201, 3, 7, 9]
+    assert read(kernel, data, pages, dictionary, 4, optional=True) == (True, values)
+    assert not read(kernel, data, pages, dictionary, 5, optional=True)[0]
+    assert not read(kernel, data, pages, dictionary, 3, optional=True)[0]
+    assert not read(kernel, data, pages, dictionary[:0], 4, optional=True)[0]
+    pages[0][1] -= 1
+    assert not read(kernel, data, pages, dictionary, 4, optional=True)[0]
+
+
+def test_bits_are_read_from_the_lowest():
+    for kernel in (compiled, plain):
+        out = read(kernel, b"\x05\x01", [[0, 2, 0, 9, 2]], np.zeros(0, np.uint8), 9)
+        assert out == (True, [1, 0, 1, 0, 0, 0, 0, 0, 1])
+        assert not read(kernel, b"\x05", [[0, 1, 0, 9, 2]], np.zeros(0, np.uint8), 9)[0]

@@ -8,7 +8,7 @@ format says, a checksum that is wrong — is left to Arrow, which reads it or sa
 
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ REQUIRED = {
     DATA_PAGE_V2: slice(DATA_V2 + 1, DATA_V2 + 7),
 }
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8
+PLACES, VALUES = 0, 1  # as the kernel calls them; bits are 2
+ENCODINGS = {PLAIN: VALUES, PLAIN_DICTIONARY: PLACES, RLE_DICTIONARY: PLACES}
 
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 STORED_AS = {"BOOLEAN": "?", "INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
@@ -126,134 +128,131 @@ class PlainColumns:
 
     def _chunk(self, file: Any, facts: Any, column: PlainColumn) -> Column:
         """Decode one column of a row group."""
+        stored, expanded = facts.total_compressed_size, facts.total_uncompressed_size
         _need(facts.compression in CODECS and not facts.file_path)
-        _need(0 <= facts.num_values <= MAX_ROWS and 0 <= facts.total_compressed_size <= MAX_BYTES)
+        _need(0 <= facts.num_values <= MAX_ROWS and 0 <= min(stored, expanded))
+        _need(max(stored, expanded) <= MAX_BYTES)
         begin = facts.data_page_offset
         if facts.has_dictionary_page:
             begin = min(begin, facts.dictionary_page_offset)
+        chunk = self._buffer("stored", stored)
         file.seek(begin)
-        chunk = self._buffer(facts.total_compressed_size)
-        _need(file.readinto(chunk) == len(chunk))
+        _need(file.readinto(chunk) == stored)
         codec = CODECS[facts.compression]
-        pages = _Pages(chunk, facts.total_uncompressed_size, codec, column)
-        return pages.decoded(facts.num_values)
+        if codec is None:
+            pages = _Pages(chunk, None, chunk)
+        else:
+            pages = _Pages(chunk, pa.Codec(codec).decompress, self._buffer("expanded", expanded))
+        return pages.decoded(column, facts.num_values)
 
-    def _buffer(self, size: int) -> memoryview:
+    def _buffer(self, name: str, size: int) -> memoryview:
         """Give bytes of this thread that are used again: new memory takes longer than to decode."""
-        held = getattr(self.buffers, "bytes", b"")
+        held: bytearray = getattr(self.buffers, name, bytearray())
         if len(held) < size:
-            held = self.buffers.bytes = bytearray(size)
+            held = bytearray(size)
+            setattr(self.buffers, name, held)
         return memoryview(held)[:size]
 
 
 class _Pages:
-    """The pages of one column in one row group, decoded one after the other."""
+    """The pages of one column in one row group, expanded one after the other."""
 
     def __init__(
-        self, chunk: memoryview, max_expanded: int, codec: str | None, column: PlainColumn
+        self, chunk: memoryview, expand: Callable[..., Any] | None, expanded: memoryview
     ) -> None:
         self.chunk = chunk
-        self.max_expanded = max_expanded
-        self.column = column
-        self.expand: Callable[..., Any] | None = pa.Codec(codec).decompress if codec else None
-        self.dictionary: NDArray[Any] | None = None
-        self.words: list[str] | None = None
+        self.expand = expand
+        self.expanded = expanded
+        self.used = 0
 
-    def decoded(self, rows: int) -> Column:
-        values = np.empty(rows, self.column.kind)
-        done = at = 0
+    def decoded(self, column: PlainColumn, rows: int) -> Column:
+        """Give the values of all pages."""
+        dictionary_page, pages = b"", []
+        words: list[str] | None = None
+        count = 0
+        for header in self._headers():
+            _need(min(*header[KIND:CHECKSUM], *header[REQUIRED[header[KIND]]]) >= 0)
+            if header[KIND] == DICTIONARY_PAGE:
+                _need(header[DICTIONARY + ENCODING] in (PLAIN, PLAIN_DICTIONARY) and not count)
+                begin, end = self._put(header, 0)
+                dictionary_page, count = self.expanded[begin:end], header[DICTIONARY + COUNT]
+            elif header[KIND] == DATA_PAGE:
+                _need(header[DATA + LEVELS] == RLE or not column.optional)
+                kind = ENCODINGS[header[DATA + ENCODING]]
+                pages.append((*self._put(header, 0), -1, header[DATA + COUNT], kind))
+            else:
+                of_v2 = header[DATA_V2:]
+                _need(of_v2[V2_REPETITIONS] == of_v2[V2_MISSING] == 0)
+                _need(of_v2[V2_ROWS] == of_v2[COUNT])
+                begin, end = self._put(header, of_v2[V2_LEVELS])
+                levels, kind = begin + of_v2[V2_LEVELS], ENCODINGS[of_v2[V2_ENCODING]]
+                pages.append((begin, end, levels, of_v2[COUNT], kind))
+        made = column.kind
+        if column.stored is None:
+            # Texts that are not all in a dictionary are for Arrow.
+            _need(count <= MAX_WORDS and all(page[-1] == PLACES for page in pages))
+            words = _words(dictionary_page, count)
+            dictionary = np.arange(count, dtype=made)
+        else:
+            if made.kind == "b":
+                pages = [(*page[:-1], 2 * page[-1]) for page in pages]
+            elif any(page[-1] == VALUES for page in pages):
+                made = column.stored.newbyteorder("=")
+            _need(len(dictionary_page) >= count * column.stored.itemsize)
+            dictionary = _as(np.frombuffer(dictionary_page, column.stored, count), made)
+        values, bits = np.empty(rows, made), f"u{made.itemsize}"
+        table = np.array(pages, np.int64).reshape(-1, 5)
+        _need(
+            kernel.read_pages(
+                self.expanded, table, column.optional, dictionary.view(bits), values.view(bits)
+            )
+        )
+        return Column(_as(values, column.kind), column.type_name, words=words)
+
+    def _headers(self) -> Iterator[list[int]]:
+        at = 0
         while at < len(self.chunk):
             headers = np.full((HEADERS_AT_ONCE, HEADER_WIDTH), ABSENT)
             used, at = kernel.page_headers(self.chunk, at, STORED, headers)
             _need(at > 0)
-            for header in headers[:used].tolist():
-                is_v2 = header[KIND] == DATA_PAGE_V2
-                _need(min(*header[KIND:CHECKSUM], *header[REQUIRED[header[KIND]]]) >= 0)
-                if header[KIND] == DICTIONARY_PAGE:
-                    self._read_dictionary(header)
-                    continue
-                count = header[(DATA_V2 if is_v2 else DATA) + COUNT]
-                _need(count <= rows - done)
-                part = values[done : done + count]
-                (self._read_v2 if is_v2 else self._read_v1)(header, part)
-                done += count
-        _need(done == rows and (self.column.stored is None) == (self.words is not None))
-        return Column(values, self.column.type_name, words=self.words)
+            yield from headers[:used].tolist()
 
-    def _body(self, header: list[int]) -> memoryview:
-        """Give the bytes of a page, whose checksum is verified if there is one."""
-        body = self.chunk[header[BODY] : header[BODY] + header[STORED]]
+    def _put(self, header: list[int], levels: int) -> tuple[int, int]:
+        """Expand a page whose checksum is right or absent, but not its levels; say where it is."""
+        begin, end = header[BODY], header[BODY] + header[STORED]
+        body = self.chunk[begin:end]
         if header[CHECKSUM] != ABSENT:
             _need(zlib.crc32(body) == header[CHECKSUM] & 0xFFFFFFFF)
-        return body
-
-    def _expanded(self, body: memoryview, size: int) -> memoryview:
-        _need(0 <= size <= self.max_expanded)
+        size = header[EXPANDED]
         if self.expand is None:
-            _need(len(body) == size)
-            return body
-        return memoryview(self.expand(body, size)).cast("B")
-
-    def _read_dictionary(self, header: list[int]) -> None:
-        _need(self.dictionary is None)
-        _need(header[DICTIONARY + ENCODING] in (PLAIN, PLAIN_DICTIONARY))
-        data = self._expanded(self._body(header), header[EXPANDED])
-        count = header[DICTIONARY + COUNT]
-        if self.column.stored is None:
-            _need(count <= MAX_WORDS)
-            self.words = _words(data, count)
-            self.dictionary = np.arange(count, dtype=self.column.kind)
-        else:
-            self.dictionary = np.empty(count, self.column.kind)
-            self._plain(data, self.dictionary)
-
-    def _read_v1(self, header: list[int], values: NDArray[Any]) -> None:
-        data = self._expanded(self._body(header), header[EXPANDED])
-        if self.column.optional:
-            _need(header[DATA + LEVELS] == RLE and len(data) >= 4)
-            end = 4 + int.from_bytes(data[:4], "little")
-            _need(end <= len(data) and kernel.all_present(data[4:end], len(values)))
-            data = data[end:]
-        self._read_values(data, header[DATA + ENCODING], values)
-
-    def _read_v2(self, header: list[int], values: NDArray[Any]) -> None:
-        body, levels = self._body(header), header[DATA_V2 + V2_LEVELS]
-        _need(header[DATA_V2 + V2_REPETITIONS] == header[DATA_V2 + V2_MISSING] == 0)
-        _need(header[DATA_V2 + V2_ROWS] == len(values) and levels <= len(body))
-        if self.column.optional:
-            _need(kernel.all_present(body[:levels], len(values)))
-        data = body[levels:]
-        # Pages are compressed unless they say otherwise.
+            _need(size == len(body))
+            return begin, end
+        begin, end = self.used, self.used + size
+        _need(levels <= size and end <= len(self.expanded))
+        if levels:
+            self.expanded[begin : begin + levels] = body[:levels]
+            begin, body, size = begin + levels, body[levels:], size - levels
+        # Pages of the second version may say that they are not compressed.
         if header[DATA_V2 + V2_COMPRESSED] != NO:
-            data = self._expanded(data, header[EXPANDED] - levels)
-        self._read_values(data, header[DATA_V2 + V2_ENCODING], values)
-
-    def _read_values(self, data: memoryview, encoding: int, values: NDArray[Any]) -> None:
-        if encoding == PLAIN:
-            self._plain(data, values)
-            return
-        _need(encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and self.dictionary is not None)
-        bits = f"u{values.itemsize}"
-        _need(kernel.look_up_places(data, self.dictionary.view(bits), values.view(bits)))  # type: ignore[union-attr]
-
-    def _plain(self, data: memoryview, values: NDArray[Any]) -> None:
-        stored = self.column.stored
-        if stored is None:
-            raise NotPlainError
-        if stored.kind == "b":
-            bits = np.frombuffer(data, np.uint8)
-            _need(8 * len(bits) >= len(values))
-            values[:] = np.unpackbits(bits, count=len(values), bitorder="little")
-            return
-        _need(len(data) >= len(values) * stored.itemsize)
-        wide = np.frombuffer(data, stored, len(values))
-        values[:] = wide.astype(values.dtype, copy=False)
-        # A number that does not fit its type is for Arrow; an unsigned one is stored as signed.
-        fits = values.dtype.itemsize == wide.dtype.itemsize or np.array_equal(values, wide)
-        _need(bool(fits))
+            self.expanded[begin:end] = memoryview(self.expand(body, size)).cast("B")
+        else:
+            self.expanded[begin:end] = body
+        self.used = end
+        return begin - levels, end
 
 
-def _words(data: memoryview, count: int) -> list[str]:
+def _as(values: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Give numbers as another type, if they fit into it; unsigned ones are stored as signed."""
+    if values.dtype == kind:
+        return values
+    if values.dtype.itemsize == kind.itemsize:
+        return values.astype(kind)
+    narrow = values.astype(kind)
+    _need(bool(np.array_equal(narrow, values)))
+    return narrow
+
+
+def _words(data: bytes | memoryview, count: int) -> list[str]:
     """Read the texts of a dictionary: each is its length in four bytes, and its bytes."""
     words, at = [], 0
     for _ in range(count):
