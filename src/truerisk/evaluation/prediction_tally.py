@@ -178,10 +178,12 @@ class PredictionTally:
         is_positive: Flags,
         predictions: Predictions,
     ) -> None:
-        self.rankings.setdefault(name, ScoreTally()).add(score, is_positive, predictions.weight)
+        tallies = [self.rankings.setdefault(name, ScoreTally())]
         if self.classes is not None:
             self.pooled = self.pooled or ScoreTally()
-            self.pooled.add(score, is_positive, predictions.weight)
+            tallies.append(self.pooled)
+        for tally in tallies:  # predictions stay as they are
+            tally.add(score, is_positive, predictions.weight, copy=False)
 
     def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
         """Hold the rows one by one: in groups, at a prior, or of several classes."""
