@@ -19,6 +19,7 @@ from truerisk.intervals.variance_components import (
     RefitQuestion,
     Rule,
     components,
+    components_of_cells,
     few_of,
     mean_loss_ends,
     notes_on,
@@ -27,6 +28,7 @@ from truerisk.intervals.variance_components import (
     share_ends,
 )
 from truerisk.results import Interval, has_code
+from truerisk.tallies.votes import CellPairs
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "variance_components.json"
 VECTORS = json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
@@ -279,3 +281,36 @@ def test_a_group_for_each_example_changes_the_components_by_few_groups_only():
     one, other = components(psi, parts), components(psi, parts, np.arange(30))
     assert other.independent == pytest.approx(one.independent * 30 / 29)
     assert (other.disagreement, other.together) == pytest.approx((one.disagreement, one.together))
+
+
+def test_the_components_of_cells_worked_by_hand():
+    # The losses of the first example by hand, as cells: g = −¼ · ¼ where right, ¾ · ¼ where wrong.
+    counted = CellPairs.of(LOSSES.astype(np.int32), REFITS)
+    assert counted.totals.tolist() == [6, 2]
+    assert counted.sizes.tolist() == [2, 2, 2, 2]
+    # Two examples with T = (1, 1): the first model put both into the second cell, 2 · 2 − 2.
+    assert counted.moved.tolist() == [[-2, 2], [0, 0], [2, -2], [0, 0]]
+    assert counted.pairs.tolist() == [[0, 1]]
+    assert counted.split.tolist() == [[2], [0], [2], [0]]
+    parts = components_of_cells(counted, np.array([-1 / 16, 3 / 16]))
+    assert parts.independent == pytest.approx(3 / 64)
+    assert parts.disagreement == 1.0
+    assert parts.together == pytest.approx(1 / 2)
+    assert parts.units == 4
+
+
+@settings(max_examples=50)
+@given(judged(), st.integers(1, 9))
+def test_components_of_cells_are_those_of_their_influences(case, size):
+    losses, parts = case
+    rng = np.random.default_rng(losses.shape[1] + size)
+    stable = rng.integers(0, size, losses.shape[1])
+    cells = np.where(losses > 0, rng.integers(0, size, losses.shape), stable).astype(np.int32)
+    gradient = rng.standard_normal(size + 1)  # of one more cell, in which nobody is
+    found = components_of_cells(CellPairs.of(cells, numbered(parts)), gradient)
+    expected = components(cells.shape[1] * gradient[cells], numbered(parts))
+    assert found.units == expected.units
+    assert found.independent == pytest.approx(expected.independent)
+    assert found.disagreement == pytest.approx(expected.disagreement, abs=1e-12)
+    scale = cells.shape[1] * expected.independent
+    assert found.together == pytest.approx(expected.together, rel=1e-9, abs=1e-12 * scale)

@@ -24,6 +24,7 @@ from truerisk.intervals.variance_components import (
     OTHER,
     Components,
     components,
+    components_of_cells,
 )
 from truerisk.tallies.cells import NO_LABEL, BinaryCounts, Cells, LabelSets, ratio
 from truerisk.tallies.group_values import GroupValues, effective_groups
@@ -207,8 +208,12 @@ class CellSample:
     def components(self, gradient: Array) -> Components:
         """Split the variance of a measure that refits judge; few groups make it larger."""
         judgements: Any = self.judgements
-        influence = judgements.influence(gradient)
-        parts = components(influence, judgements.refits, judgements.groups)
+        pairs = judgements.pairs
+        if pairs is not None and np.isfinite(gradient).all():
+            parts = components_of_cells(pairs, gradient)
+        else:
+            influence = judgements.influence(gradient)
+            parts = components(influence, judgements.refits, judgements.groups)
         # What smoothing has added are examples that nobody judged.
         extra = 0.0 if self.added is None else self.unit * float(self.added @ gradient**2)
         return replace(parts, independent=parts.independent + extra)

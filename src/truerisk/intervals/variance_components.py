@@ -32,6 +32,7 @@ from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.gamma import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
+from truerisk.tallies.votes import CellPairs
 
 Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
 
@@ -179,6 +180,34 @@ def components(
     b = size[large]
     terms = ((moved[large] / b) ** 2 - chance[large] / b**2) / (1 - 1 / b)
     return Components(independent, disagreement, float(terms.mean()), units)
+
+
+def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
+    r"""Split the variance of a measure of cells as `components` does, from counts of the judgements.
+
+    ψ is n times the gradient g of the cell.  With T judgements of an example in each cell, of R,
+
+    .. math:: \sum_r \psi_r^2 = n^2 \sum_c T_c g_c^2, \qquad
+              w = \frac{n^2}{R(R - 1)} \sum_{c < d} T_c T_d (g_c - g_d)^2
+
+    and sums over the examples of a fold are sums of whole numbers that no measure changes.
+    """
+    repetitions, sizes = counted.repetitions, counted.sizes
+    n = int(counted.totals.sum()) // repetitions
+    slopes = gradient[: len(counted.totals)]
+    independent = float(counted.totals @ slopes**2) / repetitions
+    apart = (slopes[counted.pairs[:, 0]] - slopes[counted.pairs[:, 1]]) ** 2
+    noise = counted.split @ apart
+    within = float(noise.sum()) / (repetitions**2 * (repetitions - 1))
+    disagreement = min(1.0, within / independent) if independent > 0 else 0.0
+    large = sizes > 1
+    if not large.any():
+        return Components(independent, disagreement, math.nan, n)
+    b = sizes[large]
+    moved = (counted.moved @ slopes)[large] / (repetitions - 1)
+    chance = noise[large] / (repetitions - 1) ** 2
+    terms = n**2 * (moved**2 - chance) / b**2 / (1 - 1 / b)
+    return Components(independent, disagreement, float(terms.mean()), n)
 
 
 def share_ends(

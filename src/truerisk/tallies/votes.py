@@ -17,6 +17,52 @@ from truerisk.aliases import Array, Codes, Flags, Indices
 from truerisk.tallies.cells import Cells, LabelSets
 
 NOT_JUDGED = -1
+MAX_CELLS = 64  # whose pairs are counted; of more, the judgements are read one by one
+
+
+@dataclass(frozen=True)
+class CellPairs:
+    """How often refits put one example into two cells: all that the variance of a measure needs.
+
+    T[c] says how often an example is in cell c, of R judgements.  `totals` is the sum of T over the
+    examples, `sizes` how many examples each refit judged.  Over the examples of refit f,
+    `moved[f, c]` adds up R times whether f put it into c, less T[c], and `split[f, p]` the product
+    of the T of the two cells `pairs[p]`.  An example on which all agree adds nothing to these two.
+    """
+
+    repetitions: int
+    totals: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    moved: NDArray[np.int64]
+    pairs: Indices
+    split: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: Codes, refits: Codes) -> "CellPairs":
+        """Count the judgements cells[r, i]; every example has R of them."""
+        repetitions, size, n_refits = len(cells), int(cells.max()) + 1, int(refits.max()) + 1
+        open_to_doubt = (cells != cells[0]).any(axis=0)
+        own, by = cells[:, open_to_doubt], refits[:, open_to_doubt].ravel().astype(np.intp)
+        times = np.stack([(own == cell).sum(axis=0) for cell in range(size)])
+
+        def by_refit(column: NDArray[Any]) -> NDArray[np.int64]:
+            sums = np.bincount(by, np.tile(column, repetitions), minlength=n_refits)
+            return np.rint(sums).astype(np.int64)
+
+        put = np.bincount(by * size + own.ravel(), minlength=n_refits * size)
+        moved = repetitions * put.reshape(n_refits, size)
+        moved -= np.stack([by_refit(column) for column in times], axis=1)
+        met = np.triu(times @ times.T, 1)
+        pairs = np.argwhere(met)
+        split = [by_refit(times[first] * times[second]) for first, second in pairs]
+        return cls(
+            repetitions,
+            np.bincount(cells.ravel(), minlength=size),
+            np.bincount(refits.ravel(), minlength=n_refits),
+            moved,
+            pairs,
+            np.array(split, dtype=np.int64).reshape(len(pairs), n_refits).T,
+        )
 
 
 @dataclass(frozen=True)
@@ -60,6 +106,17 @@ class Judgements:
     def repeated(self) -> bool:
         """Whether some example was judged more than once: only then can refits disagree."""
         return bool((self.judged.sum(axis=0) > 1).any())
+
+    @cached_property
+    def pairs(self) -> CellPairs | None:
+        """The pairs of cells, counted once for all measures.
+
+        None where examples are judged once or unequally often, are not the units, or have too many
+        cells.
+        """
+        if self.groups is not None or len(self.cells) < 2 or not self.judged.all():
+            return None
+        return CellPairs.of(self.cells, self.refits) if self.cells.max() < MAX_CELLS else None
 
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""
