@@ -189,12 +189,18 @@ class Votes:
         there = called != NOT_JUDGED
         codes = np.where(there, truth.astype(np.int64) * k + called, NOT_JUDGED)
         own = np.empty(0, dtype=np.int64) if valued_by is None else truth * k + valued_by[judged]
-        met = np.unique(np.concatenate([codes[there], own]))
+        every = np.concatenate([codes[there], own])
+        if k * k <= every.size:  # counting takes a fifth of the time of sorting
+            occurs = np.bincount(every, minlength=k * k) > 0
+            met, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
+        else:
+            met = np.unique(every)
+            places = np.searchsorted(met, codes)
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[judged], return_inverse=True)[1]
         behind = Judgements(
-            np.where(there, np.searchsorted(met, codes), NOT_JUDGED).astype(np.int32),
+            np.where(there, places, NOT_JUDGED).astype(np.int32),
             self.refits[used][:, judged],
             groups,
         )
