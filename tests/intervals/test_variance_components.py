@@ -284,7 +284,7 @@ def test_a_group_for_each_example_changes_the_components_by_few_groups_only():
 
 
 def test_the_components_of_cells_worked_by_hand():
-    # The losses of the first example by hand, as cells: g = −¼ · ¼ where right, ¾ · ¼ where wrong.
+    # The losses worked by hand above, as cells: g = −¼ · ¼ where right, ¾ · ¼ where wrong.
     counted = CellPairs.of(LOSSES.astype(np.int32), REFITS)
     assert counted.totals.tolist() == [6, 2]
     assert counted.sizes.tolist() == [2, 2, 2, 2]

@@ -1,4 +1,4 @@
-"""The compiled readers of Parquet pages beside examples by hand, and beside themselves uncompiled."""
+"""The compiled readers of Parquet pages: examples by hand, and beside themselves uncompiled."""
 
 import numpy as np
 import pytest

@@ -183,7 +183,7 @@ def components(
 
 
 def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
-    r"""Split the variance of a measure of cells as `components` does, from counts of the judgements.
+    r"""Split the variance of a measure of cells as `components` does, from counts.
 
     ψ is n times the gradient g of the cell.  With T judgements of an example in each cell, of R,
 

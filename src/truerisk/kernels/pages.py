@@ -33,9 +33,7 @@ NOWHERE = cython.declare(cython.Py_ssize_t, -1)
 @cython.inline
 @cython.nogil
 @cython.returns((cython.ulonglong, cython.Py_ssize_t))
-def varint(
-    data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t
-):
+def varint(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t):
     """Read a number of seven bits a byte; return it and what follows it, −1 if it does not end."""
     value: cython.ulonglong = 0
     byte: cython.ulonglong

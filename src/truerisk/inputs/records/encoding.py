@@ -65,7 +65,7 @@ def _look_up(values: NDArray[Any], lowest: int, table: Codes) -> Codes | None:
         plain, lowest = _signed(plain), int(_signed(np.array(lowest, np.uint64)))
     # Few labels are the rule, and codes of one byte take a quarter of the time of all that follows.
     kind = np.int8 if table.max(initial=0) <= LARGEST_SHORT else np.int32
-    entries = np.empty(len(plain), kind)
+    entries: NDArray[Any] = np.empty(len(plain), kind)
     outside = kernel.look_up(plain, lowest, table.astype(kind, copy=False), entries)
     return None if outside else entries
 
