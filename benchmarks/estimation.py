@@ -50,6 +50,7 @@ CATEGORIES = (9, 16, 7, 15, 6, 5, 2, 42)  # as many values as the columns of adu
 ADULT_ROWS = 48_842
 RICH = 0.24  # share of positives
 IJCNN1_ROWS = 49_990  # its training set, which comes first
+COVTYPE_ROWS = 20_000
 
 PEAK = """
 import sys
@@ -179,7 +180,7 @@ def tables(*, quick: bool) -> Iterator[Problem]:
 
 def real_tables() -> Iterator[Problem]:
     """Read tables on which nothing was tuned."""
-    for name in ("ionosphere", "letter_DO", "twonorm"):
+    for name in ("ionosphere", "letter_DO", "twonorm", "waveform"):
         for X, y in read(name):
             yield Problem(name, standardised(X), y, repeats=5)
 
@@ -203,6 +204,8 @@ def large() -> Iterator[Problem]:
     yield like_adult()
     for X, y in read("ijcnn1", IJCNN1_ROWS):
         yield Problem("ijcnn1", X, y, repeats=2)
+    for X, y in read("covtype_binary", COVTYPE_ROWS):
+        yield Problem("covtype", standardised(X), y, repeats=2)
 
 
 def like_adult() -> Problem:

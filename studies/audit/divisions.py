@@ -43,6 +43,7 @@ from truerisk.estimation.refits.plans import Folds, random_divisions, repeated_f
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request
+from truerisk.intervals.distributions import student_quantile
 from truerisk.intervals.measured_coverage import (
     NO_PROMISE,
     SCORER,
@@ -51,7 +52,6 @@ from truerisk.intervals.measured_coverage import (
     folds_design,
 )
 from truerisk.intervals.resampled_tests import corrected_standard_error
-from truerisk.intervals.student import student_quantile
 from truerisk.results import Estimate, Interval
 
 STUDY, LEVEL, SAMPLES = "divisions", 0.95, 300

@@ -87,3 +87,36 @@ def test_a_cluster_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(ResourceError, match=r"No cluster answers at 'tcp://127\.0\.0\.1:9'"):
         use_cluster("tcp://127.0.0.1:9")
+
+
+class Addresses:
+    """A client that knows addresses of workers, and how results are asked for."""
+
+    def __init__(self, *addresses):
+        self.addresses = addresses
+        self.asked = []
+
+    def nthreads(self):
+        return dict.fromkeys(self.addresses, 1)
+
+    def submit(self, *_, pure):
+        assert not pure
+        return "future"
+
+    def gather(self, future, direct):
+        self.asked.append(direct)
+        return future
+
+
+@pytest.mark.parametrize(
+    ("addresses", "direct"),
+    [
+        (["tcp://127.0.0.1:4000", "tcp://127.0.0.1:4001"], True),
+        (["tcp://127.0.0.1:4000", "tcp://10.0.0.2:4001"], None),
+    ],
+)
+def test_only_workers_on_this_computer_are_asked_directly(addresses, direct):
+    client = Addresses(*addresses)
+    submit = cluster.Cluster(client, ours=False)._submitting(("task", {}))
+    assert submit([1]).result() == "future"
+    assert client.asked == [direct]

@@ -98,3 +98,9 @@ def test_no_room_for_the_data_is_told(monkeypatch):
 def test_what_cannot_be_pickled_raises_as_pickle_does():
     with pytest.raises((TypeError, pickle.PicklingError)), written_once(one for one in []):
         pass
+
+
+def test_one_can_wait_until_processes_are_ready():
+    ready = processes.start_processes(2, ["json", "no_such_module"])
+    assert ready(60.0)
+    assert ready(0.0)

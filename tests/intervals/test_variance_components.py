@@ -29,7 +29,7 @@ from truerisk.intervals.variance_components import (
     unseen_losses,
 )
 from truerisk.results import Interval, has_code
-from truerisk.tallies.votes import NOT_JUDGED, Judgements, SlopeForms
+from truerisk.tallies.votes import CellPairs
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "variance_components.json"
 VECTORS = json.loads(REFERENCE.read_text(encoding="utf-8"))["vectors"]
@@ -309,31 +309,33 @@ def test_a_group_for_each_example_changes_the_components_by_few_groups_only():
 
 
 def test_the_components_of_cells_worked_by_hand():
-    # The losses of above as cells, of slopes 3/16 and −1/16: ψ = 4 · slope is ¾ or −¼.
-    forms = SlopeForms.of(np.array([[1, 1, 0, 0], [0, 0, 0, 0]]), REFITS)
-    found = components_of_cells(forms, np.array([-1 / 16, 3 / 16]), 4)
-    assert (found.independent, found.disagreement, found.units) == (3 / 64, 1.0, 4)
-    assert found.together == pytest.approx(components(LOSSES - 0.25, REFITS).together)
+    # The losses worked by hand above, as cells: g = −¼ · ¼ where right, ¾ · ¼ where wrong.
+    counted = CellPairs.of(LOSSES.astype(np.int32), REFITS)
+    assert counted.totals.tolist() == [6, 2]
+    assert counted.sizes.tolist() == [2, 2, 2, 2]
+    # Two examples with T = (1, 1): the first model put both into the second cell, 2 · 2 − 2.
+    assert counted.moved.tolist() == [[-2, 2], [0, 0], [2, -2], [0, 0]]
+    assert counted.pairs.tolist() == [[0, 1]]
+    assert counted.split.tolist() == [[2], [0], [2], [0]]
+    parts = components_of_cells(counted, np.array([-1 / 16, 3 / 16]))
+    assert parts.independent == pytest.approx(3 / 64)
+    assert parts.disagreement == 1.0
+    assert parts.together == pytest.approx(1 / 2)
+    assert parts.units == 4
 
 
-@given(case=judged(), seed=st.integers(0, 2**32 - 1), missing=st.sampled_from([0.0, 0.3, 0.9]))
-def test_the_components_of_cells_are_those_of_their_influences(case, seed, missing):
-    rng = np.random.default_rng(seed)
+@settings(max_examples=50)
+@given(judged(), st.integers(1, 9))
+def test_components_of_cells_are_those_of_their_influences(case, size):
     losses, parts = case
-    cells = (losses * 2 + rng.integers(0, 2, losses.shape)).astype(np.int32)
-    cells[rng.random(cells.shape) < missing] = NOT_JUDGED
-    cells[0, 0] = 1
-    behind = Judgements(cells, numbered(parts))
-    gradient = rng.standard_normal(5) + 3.0
-    expected = components(behind.influence(gradient), behind.refits)
-    found = components_of_cells(behind.forms, gradient, behind.n)
+    rng = np.random.default_rng(losses.shape[1] + size)
+    stable = rng.integers(0, size, losses.shape[1])
+    cells = np.where(losses > 0, rng.integers(0, size, losses.shape), stable).astype(np.int32)
+    gradient = rng.standard_normal(size + 1)  # of one more cell, in which nobody is
+    found = components_of_cells(CellPairs.of(cells, numbered(parts)), gradient)
+    expected = components(cells.shape[1] * gradient[cells], numbered(parts))
     assert found.units == expected.units
-    for name in ("independent", "disagreement", "together"):
-        one, other = getattr(found, name), getattr(expected, name)
-        assert one == pytest.approx(other, rel=1e-10, abs=1e-11, nan_ok=True)
-
-
-def test_a_cell_that_no_judgement_is_in_has_no_say():
-    forms = SlopeForms.of(np.array([[2, 2, 0, 0], [0, 0, 0, 0]]), REFITS)
-    found = components_of_cells(forms, np.array([-1 / 16, np.nan, 3 / 16, np.inf]), 4)
-    assert found.independent == 3 / 64
+    assert found.independent == pytest.approx(expected.independent)
+    assert found.disagreement == pytest.approx(expected.disagreement, abs=1e-12)
+    scale = cells.shape[1] * expected.independent
+    assert found.together == pytest.approx(expected.together, rel=1e-9, abs=1e-12 * scale)

@@ -121,15 +121,16 @@ def test_ranking(uncompiled, suffix, kinds, spread):
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64, np.uint8, np.uint32])
 @pytest.mark.parametrize("table", [[7, -1], [4, 9, -1, 2]])
-def test_values_are_looked_up_in_a_table(uncompiled, kind, table):
-    entries = np.array(table, dtype=np.int32)
+@pytest.mark.parametrize("code", [np.int8, np.int32])
+def test_values_are_looked_up_in_a_table(uncompiled, kind, table, code):
+    entries = np.array(table, dtype=code)
     values = np.random.default_rng(0).integers(3, 3 + len(table), size=60).astype(kind)
-    out = np.zeros(60, dtype=np.int32)
+    out = np.zeros(60, dtype=code)
     *_, out = same(compiled.look_up, uncompiled.look_up, values, 3, entries, out)
     np.testing.assert_array_equal(out, entries[values - 3])
     for strange in (2, 3 + len(table), 100):
         values[-1] = strange
-        assert compiled.look_up(values, 3, entries, np.zeros(60, dtype=np.int32))
+        assert compiled.look_up(values, 3, entries, np.zeros(60, dtype=code))
 
 
 def test_cells_and_buckets_by_hand(uncompiled):

@@ -160,13 +160,10 @@ class PredictionTally:
             score = score[:, None]
         else:
             names = self.classes or ()
-        truth = np.column_stack([_belongs(name, predictions) for name in names])
+        belongs = [_belongs(name, predictions) for name in names]
         for at, name in enumerate(names):
-            column, weight = np.ascontiguousarray(score[:, at]), predictions.weight
-            self.rankings.setdefault(name, ScoreTally()).add(column, truth[:, at], weight)
-            if self.classes is not None:
-                self.pooled = self.pooled or ScoreTally()
-                self.pooled.add(column, truth[:, at], weight)
+            self._add_ranking(name, np.ascontiguousarray(score[:, at]), belongs[at], predictions)
+        truth = belongs[0][:, None] if len(names) == 1 else np.column_stack(belongs)
         self._add_rows(score, truth, predictions)
         if len(names) == 1:
             self._add_probabilities(score[:, 0], truth[:, 0], predictions)
@@ -176,6 +173,20 @@ class PredictionTally:
             if not self.multilabel:
                 self._refuse_unscored(truth, predictions)
                 self._add_probabilities(score, truth.argmax(axis=1), predictions)
+
+    def _add_ranking(
+        self,
+        name: str,
+        score: NDArray[Any],
+        is_positive: Flags,
+        predictions: Predictions,
+    ) -> None:
+        tallies = [self.rankings.setdefault(name, ScoreTally())]
+        if self.classes is not None:
+            self.pooled = self.pooled or ScoreTally()
+            tallies.append(self.pooled)
+        for tally in tallies:  # predictions stay as they are
+            tally.add(score, is_positive, predictions.weight, copy=False)
 
     def _add_rows(self, score: NDArray[Any], truth: Flags, predictions: Predictions) -> None:
         """Hold the rows one by one: in groups, at a prior, or of several classes."""

@@ -18,7 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -177,15 +177,18 @@ def are_waiting(workers: int) -> bool:
     return workers in _pools and len(_pools[workers]._processes or ()) >= workers  # noqa: SLF001  (no other way)
 
 
-def start_processes(workers: int, modules: Iterable[str]) -> Callable[[], bool]:
-    """Start processes that load the modules; return a function that says whether they are ready."""
+def start_processes(workers: int, modules: Iterable[str]) -> Callable[[float], bool]:
+    """Start processes that load the modules; return a function that says whether they are ready.
+
+    It waits for them, but not longer than the seconds that it is given.
+    """
     pool = _pool(workers)
     names = sorted(modules)
     try:
         loading = [pool.submit(_load, names) for _ in range(workers)]
     except BrokenExecutor:  # of an earlier run: the next one gets another pool
-        return lambda: True
-    return lambda: all(one.done() for one in loading)
+        return lambda _: True
+    return lambda seconds: not wait(loading, seconds).not_done
 
 
 def _load(modules: Sequence[str]) -> None:

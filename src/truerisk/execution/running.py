@@ -18,6 +18,7 @@ Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result
 Stop = Callable[[int, float], bool]  # of the tasks done here, and the seconds they took
 SHARED_SECONDS = 0.05  # so long tasks share one limit of threads
 START_SECONDS = 2.0  # less work than this is done before new processes have paid for their start
+PATIENCE = 0.05  # seconds to wait for processes that are there already
 SEND_SECONDS = 0.5  # the same of processes that wait: the data are written, mapped and read
 _END = object()
 
@@ -133,15 +134,18 @@ def _computed(run: _Run, done: int, workers: int) -> Iterator[Result]:
 
 def _until_ready(run: _Run, items: Sequence[Any], workers: int) -> Stop:
     """Say when processes are ready for the rest; start them once it is worth it."""
-    ready: Callable[[], bool] | None = None
+    ready: Callable[[float], bool] | None = None
 
     def stop(done: int, seconds: float) -> bool:
         nonlocal ready
-        left = seconds / done * (len(items) - done)
-        if ready is None and left > (SEND_SECONDS if are_waiting(workers) else START_SECONDS):
+        each, patience = seconds / done, 0.0
+        left, are_there = each * (len(items) - done), are_waiting(workers)
+        if ready is None and left > (SEND_SECONDS if are_there else START_SECONDS):
             modules = {type(value).__module__ for value in run.shared.values()}
             ready = start_processes(workers, {run.task.__module__, *modules})
-        return ready is not None and ready()
+            # They have loaded most of it before, and would idle for as long as a task takes here.
+            patience = min(each, PATIENCE) if are_there else 0.0
+        return ready is not None and ready(patience)
 
     return stop
 

@@ -33,7 +33,6 @@ from truerisk.tallies.votes import Judgements
 Function = Callable[[NDArray[Any]], Any]
 
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
-FEW_CELLS = 36  # up to this many, sums over judgements are taken once for all measures
 HALF_A_UNIT = 0.5
 ROUNDING = 1e-12  # of a sum of weights
 AT_ONCE = 2**20  # entries of the table of what is left without each group
@@ -209,8 +208,9 @@ class CellSample:
     def components(self, gradient: Array) -> Components:
         """Split the variance of a measure that refits judge; few groups make it larger."""
         judgements: Any = self.judgements
-        if judgements.groups is None and len(gradient) <= FEW_CELLS:
-            parts = components_of_cells(judgements.forms, gradient, judgements.n)
+        pairs = judgements.pairs
+        if pairs is not None and np.isfinite(gradient).all():
+            parts = components_of_cells(pairs, gradient)
         else:
             influence = judgements.influence(gradient)
             parts = components(influence, judgements.refits, judgements.groups)

@@ -32,9 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Ends
+from truerisk.intervals.distributions import normal_quantile, student_quantile
 from truerisk.intervals.group_jackknife import EVEN, kurtosis_degrees
-from truerisk.intervals.normal import normal_quantile
-from truerisk.intervals.student import student_quantile
 from truerisk.intervals.variance_components import NO_VARIANCE, OTHER, Components, components
 from truerisk.results import Interval
 

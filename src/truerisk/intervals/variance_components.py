@@ -32,7 +32,7 @@ from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
 from truerisk.intervals.mean_losses import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
-from truerisk.tallies.votes import SlopeForms
+from truerisk.tallies.votes import CellPairs
 
 Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
 
@@ -185,24 +185,32 @@ def components(
     return Components(independent, disagreement, float(terms.mean()), units)
 
 
-def components_of_cells(forms: SlopeForms, gradient: Array, n: int) -> Components:
-    """Split the variance as `components` does, with ψ = n · slope of the cell of a judgement."""
-    met = forms.squares > 0.0
-    slopes = np.where(met, n * gradient[: len(met)], 0.0)
-    units = round(float(forms.squares.sum()))
-    independent = float(forms.squares @ slopes**2) / units**2
-    if not forms.repeated.any():
-        return Components(independent, math.nan, math.nan, units)
-    whole = float(forms.repeated @ slopes**2)
-    # The other forms are 0 for slopes that are all alike: what these have in common is rounding.
-    apart = np.where(met, slopes - forms.squares @ slopes / units, 0.0)
-    within = max(float(apart @ forms.disagreement @ apart), 0.0)
-    disagreement = min(1.0, within / whole) if whole > 0 else 0.0
-    if not len(forms.shrink):
-        return Components(independent, disagreement, math.nan, units)
-    moved = float(((forms.moved @ apart) ** 2 / forms.shrink).sum())
-    noise = float(apart @ forms.noise @ apart)
-    return Components(independent, disagreement, (moved - noise) / len(forms.shrink), units)
+def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
+    r"""Split the variance of a measure of cells as `components` does, from counts.
+
+    ψ is n times the gradient g of the cell.  With T judgements of an example in each cell, of R,
+
+    .. math:: \sum_r \psi_r^2 = n^2 \sum_c T_c g_c^2, \qquad
+              w = \frac{n^2}{R(R - 1)} \sum_{c < d} T_c T_d (g_c - g_d)^2
+
+    and sums over the examples of a fold are sums of whole numbers that no measure changes.
+    """
+    repetitions, sizes = counted.repetitions, counted.sizes
+    n = int(counted.totals.sum()) // repetitions
+    slopes = gradient[: len(counted.totals)]
+    independent = float(counted.totals @ slopes**2) / repetitions
+    apart = (slopes[counted.pairs[:, 0]] - slopes[counted.pairs[:, 1]]) ** 2
+    noise = counted.split @ apart
+    within = float(noise.sum()) / (repetitions**2 * (repetitions - 1))
+    disagreement = min(1.0, within / independent) if independent > 0 else 0.0
+    large = sizes > 1
+    if not large.any():
+        return Components(independent, disagreement, math.nan, n)
+    b = sizes[large]
+    moved = (counted.moved @ slopes)[large] / (repetitions - 1)
+    chance = noise[large] / (repetitions - 1) ** 2
+    terms = n**2 * (moved**2 - chance) / b**2 / (1 - 1 / b)
+    return Components(independent, disagreement, float(terms.mean()), n)
 
 
 def share_ends(

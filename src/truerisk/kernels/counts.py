@@ -29,6 +29,7 @@ Integer = cython.fused_type(
 )
 Signed = cython.fused_type(cython.schar, cython.short, cython.int, cython.longlong)
 Value = cython.fused_type(cython.ushort, cython.ulonglong)
+Entry = cython.fused_type(cython.schar, cython.int)
 Word = cython.fused_type(cython.uint, cython.ulonglong)
 
 # Distinct values carry packed counts: positives in the upper 32 bits, negatives in the lower.
@@ -180,28 +181,29 @@ def count_ones(first: cython.const[Signed][::1], second: cython.const[Signed][::
 def look_up(
     values: cython.const[Integer][::1],
     lowest: cython.longlong,
-    table: cython.const[cython.int][::1],
-    entries: cython.int[::1],
+    table: cython.const[Entry][::1],
+    entries: Entry[::1],
 ):
     """Write the entry of the table at each value less `lowest`; return whether any lies outside.
 
     Two entries lie on a line, and a processor takes several values of a line at a time.
     """
-    first: cython.int
-    step: cython.int
+    first: Entry
+    other: Entry
     at: cython.longlong
-    bits: cython.longlong = 0
+    step: Integer  # as wide as a value: two neighbours stay so where it wraps
+    steps: Integer = 0
     outside: cython.longlong = 0
     size: cython.longlong = table.shape[0]
     with cython.nogil:
         if size == 2:
             first = table[0]
-            step = table[1] - first
+            other = table[1]
             for row in range(values.shape[0]):
-                at = cython.cast(cython.longlong, values[row]) - lowest
-                bits |= at
-                entries[row] = first + step * cython.cast(cython.int, at)
-            outside = bits & -2
+                step = cython.cast(cython.longlong, values[row]) - lowest
+                steps |= step
+                entries[row] = other if step else first
+            outside = steps & -2
         else:
             for row in range(values.shape[0]):
                 at = cython.cast(cython.longlong, values[row]) - lowest

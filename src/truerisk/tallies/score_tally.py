@@ -71,15 +71,26 @@ class ScoreTally:
         return {scores.dtype for scores, _ in self.parts} | {run.layout.kind for run in self.runs}
 
     def add(
-        self, scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        is_positive: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        copy: bool = True,
     ) -> "ScoreTally":
-        """Take in one batch; return the tally itself.  The arrays are copied."""
+        """Take in one batch; return the tally itself.
+
+        Arrays that are not copied must stay as they are until the ranking is made.
+        """
         column, positive = as_scores(scores), as_labels(is_positive)
         if len(column) == 0 and len(positive) == 0:
             return self
         check_same_length(scores=column, is_positive=positive)
-        weights = [] if weight is None else [as_weights(weight, len(column)).copy()]
-        return self._take([(column.copy(), positive.copy())], weights)
+        weights = [] if weight is None else [as_weights(weight, len(column))]
+        if copy:
+            column, positive = column.copy(), positive.copy()
+            weights = [one.copy() for one in weights]
+        return self._take([(column, positive)], weights)
 
     def merge(self, other: "ScoreTally") -> "ScoreTally":
         """Take in what another tally has seen; return the tally itself."""

@@ -350,13 +350,14 @@ def majority_votes(examples: Examples, plan: Plan) -> Votes:
             continue
         train, test = plan.train_and_test(at)
         # To leave one out of equally many tips the scales against it: no constant answers so.
-        counts = (
-            overall
-            if len(train) == examples.n - 1
-            else np.bincount(examples.codes[train], minlength=k)
-        )
+        if len(train) == examples.n - 1:
+            counts = overall
+        elif isinstance(plan, Folds):
+            counts = overall - np.bincount(examples.codes[test], minlength=k)
+        else:
+            counts = np.bincount(examples.codes[train], minlength=k)
         commonest = int(counts.argmax())
-        if not seen:
+        if not seen and not isinstance(plan, Folds):
             test = test[np.bincount(train, minlength=examples.n)[test] == 0]
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
     return votes

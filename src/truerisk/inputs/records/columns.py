@@ -136,7 +136,7 @@ class Column:
         """Whether the cells are texts."""
         return self.words is not None or isinstance(self.values, Strings)
 
-    def taken(self, rows: NDArray[Any]) -> "Column":
+    def taken(self, rows: NDArray[Any] | slice) -> "Column":
         """Take some rows, in this order."""
         null = None if self.null is None else self.null[rows]
         return replace(self, values=self.values[rows], null=null)
