@@ -244,7 +244,7 @@ def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
                 interval.method,
                 ledger.SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
                 design=design,
-                target=ledger.NO_PROMISE_MADE if silent else estimate.target,
+                target=ledger.NO_PROMISE if silent else estimate.target,
                 level=interval.level,
             )
         yield Use(interval, estimate.measure, result, _why_not(interval.method, design=design))
