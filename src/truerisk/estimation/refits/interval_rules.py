@@ -34,7 +34,7 @@ from truerisk.intervals.resampled_tests import (
     corrected_standard_error,
     deviation,
 )
-from truerisk.intervals.variance_components import METHOD
+from truerisk.intervals.variance_components import METHOD, ROUNDING
 from truerisk.learners.scoring import better_sign, range_of
 from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled
@@ -278,7 +278,7 @@ def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
 DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
 COMPONENTS_OR_T = "components_or_t"
 FEW_TESTED = 30  # examples held out, of a scorer
-LARGE_TESTS = 1 / 3 - 1e-9  # examples tested for each trained on: a quarter of all
+LARGE_TESTS = 1 / 3  # examples tested for each trained on: a quarter of all
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -339,14 +339,14 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
     """Lengthen an interval to hold the corrected t over the refits, where refits say too little.
 
     With one repetition of folds nothing is known of how refits disagree about an example, but
-    something of how they differ.  Refits that test a quarter of the examples or more learn from so
-    few that they are worse than the model trained on all, and the interval of a share, which is
+    something of how they differ.  Refits that test more than a quarter of the examples learn from
+    so few that they are worse than the model trained on all, and the interval of a share, which is
     long on its own side, misses that.  What has no value in each refit stays as it is, as do
     groups.
     """
     plan, one = given.collected.plan, given.estimate
     ratio, alone = _tested_for_trained(plan)
-    if not (alone or ratio >= LARGE_TESTS) or one.interval is None:
+    if not (alone or ratio > LARGE_TESTS + ROUNDING) or one.interval is None:
         return one
     if (
         given.collected.single
