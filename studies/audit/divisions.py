@@ -39,7 +39,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, FEW_TESTED
 from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import Folds, random_divisions, repeated_folds
+from truerisk.estimation.refits.plans import Folds, HeldOut, random_divisions, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request
@@ -235,10 +235,12 @@ def intervals_of(
                 measure=name,
                 method=kind,
                 n=examples.n,
-                target=THIS_MODEL,
+                target="this model",
             )
             found[name] = votes.finished(counted, DEFAULT).interval
-    ratio = 1 / (plan.folds - 1) if isinstance(plan, Folds) else plan.test_train_ratio()
+    ratio = 1 / (plan.folds - 1) if isinstance(plan, Folds) else 0.0
+    if isinstance(plan, HeldOut):
+        ratio = plan.test_train_ratio()
     values = RefitValues(collected, request)
     return {
         name: (one, _corrected_t(np.array(values.of(name)), ratio))

@@ -255,14 +255,16 @@ def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
         }
         scorers = shared.get("scorers", {})
         if scorers:
-            values = [trained.scored_by(*one, y, metadata) for one in scorers.items()]
+            values = [trained.scored_by(name, one, y, metadata) for name, one in scorers.items()]
             outcome["scorers"] = np.array(values)
         if scorers and shared.get("left_out") is not None:
             which = np.flatnonzero(np.isin(trained.test, shared["left_out"]))
             outcome["pseudo_values"] = np.array(
                 [
-                    trained.pseudo_values_by(*one, y, metadata=metadata, value=value, which=which)
-                    for one, value in zip(scorers.items(), values, strict=True)
+                    trained.pseudo_values_by(
+                        name, one, y, metadata=metadata, value=value, which=which
+                    )
+                    for (name, one), value in zip(scorers.items(), values, strict=True)
                 ]
             )
     return outcome

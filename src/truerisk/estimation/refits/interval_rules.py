@@ -26,7 +26,7 @@ from truerisk.estimation.refits.searches import (
 )
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
-from truerisk.intervals.measured_coverage import THIS_MODEL, divisions_design, folds_design
+from truerisk.intervals.measured_coverage import divisions_design, folds_design
 from truerisk.intervals.pseudo_values import pseudo_value_interval
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
@@ -401,7 +401,7 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
             f"not kept with under {FEW_TESTED} examples held out (measured at 95 %: down to 0.87)"
         )
         notes += (Finding(text, code="not_kept_at_this_size"),)
-    estimate = replace(given.estimate, interval=interval, target=THIS_MODEL, notes=notes)
+    estimate = replace(given.estimate, interval=interval, target="this model", notes=notes)
     return spread_of_refits(replace(given, estimate=estimate))
 
 
