@@ -9,7 +9,7 @@ The refits go through the code of `tr.estimate`; the pseudo-values of these scor
 form, which `tests/studies/audit/test_divisions.py` compares with leaving examples out.  The form of
 the interval of scorers was chosen on other populations than these (`CHOICE`), with cost, F2,
 spherical, log odds apart, AUC and a lift as scorers.  For divisions nothing was chosen, but that
-intervals of refits which test a quarter or more hold the corrected t: it was decided on these
+intervals of refits which test more than a quarter hold the corrected t: it was decided on these
 problems, between two forms.
 """
 
@@ -39,7 +39,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, FEW_TESTED
 from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import Folds, random_divisions, repeated_folds
+from truerisk.estimation.refits.plans import Folds, HeldOut, random_divisions, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request
@@ -203,7 +203,7 @@ def run_cell(name: str, n: int, learner: str, samples: int) -> Arrays:
                 truths = _scored(LEARNERS[learner](X[train], y[train], own.classes)(own.X)[0], own)
             outcomes = outcomes_of(learner, X, y, own.classes, plan)
             collected, request = collected_of(examples, plan, outcomes)
-            for one, (interval, rival) in _intervals(design, collected, request).items():
+            for one, (interval, rival) in intervals_of(design, collected, request).items():
                 row = keys[design, one]
                 arrays["truth"][row, at] = truths[one]
                 arrays["rival"][row, at] = rival
@@ -217,7 +217,7 @@ def _scored(scores: Array, own: Population) -> dict[str, float]:
     return {name: one(scores, own.y) for name, one in SCORERS[own.classes == 2].items()}
 
 
-def _intervals(
+def intervals_of(
     design: str, collected: CollectedVotes, request: Request
 ) -> dict[str, tuple[Interval, tuple[float, float]]]:
     """Give interval and rival of each name that has a promise."""
@@ -230,10 +230,17 @@ def _intervals(
     if kind == "subsampling" or design == HALVES:
         for name, (value, one) in _of_measures(collected, request).items():
             counted = Estimate(
-                value=value, interval=one, measure=name, method=kind, n=examples.n, target=THIS_MODEL
+                value=value,
+                interval=one,
+                measure=name,
+                method=kind,
+                n=examples.n,
+                target="this model",
             )
             found[name] = votes.finished(counted, DEFAULT).interval
-    ratio = 1 / (plan.folds - 1) if isinstance(plan, Folds) else plan.test_train_ratio()
+    ratio = 1 / (plan.folds - 1) if isinstance(plan, Folds) else 0.0
+    if isinstance(plan, HeldOut):
+        ratio = plan.test_train_ratio()
     values = RefitValues(collected, request)
     return {
         name: (one, _corrected_t(np.array(values.of(name)), ratio))
@@ -242,9 +249,7 @@ def _intervals(
     }
 
 
-def _of_measures(
-    collected: CollectedVotes, request: Request
-) -> dict[str, tuple[float, Interval]]:
+def _of_measures(collected: CollectedVotes, request: Request) -> dict[str, tuple[float, Interval]]:
     """Give value and interval of each measure; none where a part lacks a class."""
     try:
         return estimates_of(collected, request)

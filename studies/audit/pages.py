@@ -150,8 +150,8 @@ STUDIES = {
         LEARNERS,
         "The defaults of random divisions (`subsampling`, ShuffleSplit), of 5 × 2 folds, and of "
         "scorers that the registry does not know (*scorer*), by folds, divisions or one hold-out. "
-        "`components_or_t` holds the corrected t as well, where a quarter of the examples or more "
-        "is tested: that was decided on these problems.",
+        "`components_or_t` holds the corrected t as well, where more than a quarter of the "
+        "examples is tested: that was decided on these problems.",
         by_design=True,
     ),
     "corrected_t": Study(

@@ -33,10 +33,15 @@ def trained(model=None):
     return train(model or GaussianNB(), X, Y, rows, [0, 0])
 
 
+def leave_out(one, scorer, value):
+    rows = np.arange(30)
+    return one.pseudo_values_by("s", scorer, Y, metadata=Metadata(), value=value, which=rows)
+
+
 def values_by(scorer, model=None):
     one = trained(model)
     value = one.scored_by("s", scorer, Y, Metadata())
-    return one, one.pseudo_values_by("s", scorer, Y, Metadata(), value, np.arange(30))
+    return one, leave_out(one, scorer, value)
 
 
 def test_of_a_mean_they_are_the_losses():
@@ -59,7 +64,7 @@ def test_f1_by_hand():
         called, truth = model.predict(part), y[rows]
         return float(2 * (called & truth).sum() / (called.sum() + truth.sum()))
 
-    found = pseudo_values.pseudo_values(score, Fixed(), X, 0.5, np.arange(4))
+    found = pseudo_values.pseudo_values(score, RememberedModel(Fixed(), X), 0.5, np.arange(4))
     # 2·1/(2 + 2) of all; without a hit 0/2, a miss or a false alarm 2/3, a right negative 2/4.
     assert found == pytest.approx([4 * 0.5 - 3 * v for v in (0, 2 / 3, 2 / 3, 0.5)])
 
@@ -69,7 +74,7 @@ def test_the_model_predicts_once():
     one = trained(Counting())
     value = one.scored_by("s", scorer, Y, Metadata())
     Counting.calls = 0
-    one.pseudo_values_by("s", scorer, Y, Metadata(), value, np.arange(30))
+    leave_out(one, scorer, value)
     assert Counting.calls == 1
 
 
@@ -104,8 +109,8 @@ def test_a_scorer_that_wants_the_very_model_gets_it():
 
 
 def test_without_a_value_they_are_infinite():
-    def needs_all(model, X, y):
-        if len(y) < 30:
+    def needs_all(*given):
+        if len(given[2]) < 30:
             raise ValueError
         return 1.0
 

@@ -327,7 +327,7 @@ def test_a_choice_by_scores_needs_several_refits():
 def test_random_divisions_are_drawn_themselves():
     cv = ShuffleSplit(8, test_size=0.3, random_state=1)
     choice = tr.best_of(PAIR, X, Y, cv=cv, scoring="roc_auc", random_state=1)
-    assert choice.corrected.interval.method == "variance_components_after_choice"
+    assert choice.corrected.interval.method == "components_or_t_after_choice"
 
 
 @pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovr_weighted"])

@@ -59,28 +59,28 @@ def chosen_to_leave_out(codes: Indices) -> tuple[Indices, Array]:
 
 
 def pseudo_values(
-    score: Score, model: Any, X: Any, value: float, which: Indices, labels: Any = None
+    score: Score, model: "RememberedModel", value: float, which: Indices, labels: Any = None
 ) -> Array:
     """Give the pseudo-values of some of the rows; infinite where the score without one is unusable.
 
-    `score(model, rows)` scores some rows of X, and `value` is what it gives for all of them.  With
+    `score(model, rows)` scores some rows, and `value` is what it gives for all of them.  With
     `labels`, the true ones, the score depends on nothing but these and the predictions: rows that
     are alike in both are left out once.
     """
-    size = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    size = model.size
     values = np.full(len(which), math.inf)
     if size < 2 or not math.isfinite(value):
         return values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a scorer warns of, it says of all rows
-        remembered: Any = RememberedModel(model, X)
-        if _value(score, remembered, np.arange(size)) != value:
-            remembered, labels = model, None  # the scorer looks at more than predictions
+        judge: Any = model
+        if _value(score, model, np.arange(size)) != value:
+            judge, labels = model.itself, None  # the scorer looks at more than predictions
         known: dict[Any, float] = {}
         for at, row in enumerate(which):
-            key = row if labels is None else (labels[row], *remembered.predictions_of(row))
+            key = row if labels is None else (labels[row], *model.predictions_of(row))
             if key not in known:
-                known[key] = _value(score, remembered, np.delete(np.arange(size), row))
+                known[key] = _value(score, judge, np.delete(np.arange(size), row))
             if not math.isfinite(known[key]):
                 return np.full(len(which), math.inf)
             values[at] = size * value - (size - 1) * known[key]
@@ -102,7 +102,8 @@ class RememberedModel:
     """
 
     def __init__(self, model: Any, X: Any) -> None:
-        self._model, self._X = model, X
+        self.itself, self._X = model, X
+        self.size = int(X.shape[0]) if hasattr(X, "shape") else len(X)
         self._responses: dict[str, Any] = {}
         self._shown: Any = None
         self._rows: Indices = np.arange(0)
@@ -116,7 +117,7 @@ class RememberedModel:
         return (one[row].tobytes() for one in self._responses.values())
 
     def __getattr__(self, name: str) -> Any:
-        own = getattr(self._model, name)
+        own = getattr(self.itself, name)
         if name not in RESPONSES:
             return own
 

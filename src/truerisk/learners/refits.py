@@ -85,6 +85,7 @@ class Trained:
         name: str,
         scorer: Scorer,
         y: NDArray[Any],
+        *,
         metadata: Metadata,
         value: float,
         which: Indices,
@@ -92,15 +93,17 @@ class Trained:
         """Let the scorer judge it without single examples; `which` are positions in `test`."""
 
         def score(model: Any, rows: Indices) -> float:
-            X, params = rows_of(self.X_test, rows), metadata.of_scorer(name, self.test[rows], len(y))
+            X, test = rows_of(self.X_test, rows), self.test[rows]
             if isinstance(model, RememberedModel):
                 model.shows(X, rows)
-            return scorer_value(name, scorer, model, X, y[self.test[rows]], **params)
+            params = metadata.of_scorer(name, test, len(y))
+            return scorer_value(name, scorer, model, X, y[test], **params)
 
         # A scorer of scikit-learn hands X to the model and to nothing else.
         of_predictions = hasattr(scorer, "_score_func") and not metadata.score.get(name)
         labels = y[self.test] if of_predictions else None
-        return pseudo_values(score, self.model, self.X_test, value, which, labels)
+        remembered = RememberedModel(self.model, self.X_test)
+        return pseudo_values(score, remembered, value, which, labels)
 
 
 def train(
@@ -252,14 +255,16 @@ def _outcome(shared: Mapping[str, Any], at: int) -> Arrays:
         }
         scorers = shared.get("scorers", {})
         if scorers:
-            values = [trained.scored_by(*one, y, metadata) for one in scorers.items()]
+            values = [trained.scored_by(name, one, y, metadata) for name, one in scorers.items()]
             outcome["scorers"] = np.array(values)
         if scorers and shared.get("left_out") is not None:
             which = np.flatnonzero(np.isin(trained.test, shared["left_out"]))
             outcome["pseudo_values"] = np.array(
                 [
-                    trained.pseudo_values_by(*one, y, metadata, value, which)
-                    for one, value in zip(scorers.items(), values, strict=True)
+                    trained.pseudo_values_by(
+                        name, one, y, metadata=metadata, value=value, which=which
+                    )
+                    for (name, one), value in zip(scorers.items(), values, strict=True)
                 ]
             )
     return outcome

@@ -45,7 +45,7 @@ def test_the_intervals_are_those_of_estimate(design):
     outcomes = divisions.outcomes_of("linear discriminant", X, y, 2, plan)
     collected = divisions.collected_of(examples, plan, outcomes)
     words = divisions.HOLDOUT if design == "holdout" else design
-    found = divisions._intervals(words, *collected)
+    found = divisions.intervals_of(words, *collected)
     measures = [] if design != "subsampling" else ["error_rate", "f1", "roc_auc", "log_loss"]
     scoring = {f"my {name}": _scorer(name) for name in SCORERS[True]}
     scoring |= {one: one for one in measures}

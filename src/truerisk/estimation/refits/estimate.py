@@ -154,8 +154,8 @@ def estimate(
     speaks of *this model*, the one that is trained on all the examples.  The rule was found by
     simulation and is not proven; what it covers, measured, is in docs/how-well-will-it-do.md.
     With one repetition u and s² are unknown: the interval holds that of independent examples and
-    the corrected t over the folds (`one_repetition`).  Where refits test a quarter of the examples
-    or more, it holds the corrected t as well (`components_or_t`).
+    the corrected t over the folds (`one_repetition`).  Where refits test more than a quarter of the
+    examples, it holds the corrected t as well (`components_or_t`).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from truerisk.estimation.refits.searches import (
 )
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
-from truerisk.intervals.measured_coverage import THIS_MODEL, divisions_design, folds_design
+from truerisk.intervals.measured_coverage import divisions_design, folds_design
 from truerisk.intervals.pseudo_values import pseudo_value_interval
 from truerisk.intervals.resampled_tests import (
     ConservativeZRuns,
@@ -34,7 +34,7 @@ from truerisk.intervals.resampled_tests import (
     corrected_standard_error,
     deviation,
 )
-from truerisk.intervals.variance_components import METHOD
+from truerisk.intervals.variance_components import METHOD, ROUNDING
 from truerisk.learners.scoring import better_sign, range_of
 from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled
@@ -278,7 +278,7 @@ def _named_design(n: int, ratio: float, of_folds: bool) -> str:  # noqa: FBT001
 DEFAULT, AGREEMENT, ONE_REPETITION = METHOD, "agreement", "one_repetition"
 COMPONENTS_OR_T = "components_or_t"
 FEW_TESTED = 30  # examples held out, of a scorer
-LARGE_TESTS = 1 / 3 - 1e-9  # examples tested for each trained on: a quarter of all
+LARGE_TESTS = 1 / 3  # examples tested for each trained on: a quarter of all
 MEAN_LOSSES = {"error_rate", "accuracy"}
 
 
@@ -339,14 +339,14 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
     """Lengthen an interval to hold the corrected t over the refits, where refits say too little.
 
     With one repetition of folds nothing is known of how refits disagree about an example, but
-    something of how they differ.  Refits that test a quarter of the examples or more learn from so
-    few that they are worse than the model trained on all, and the interval of a share, which is
+    something of how they differ.  Refits that test more than a quarter of the examples learn from
+    so few that they are worse than the model trained on all, and the interval of a share, which is
     long on its own side, misses that.  What has no value in each refit stays as it is, as do
     groups.
     """
     plan, one = given.collected.plan, given.estimate
     ratio, alone = _tested_for_trained(plan)
-    if not (alone or ratio >= LARGE_TESTS) or one.interval is None:
+    if not (alone or ratio > LARGE_TESTS + ROUNDING) or one.interval is None:
         return one
     if (
         given.collected.single
@@ -401,7 +401,7 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
             f"not kept with under {FEW_TESTED} examples held out (measured at 95 %: down to 0.87)"
         )
         notes += (Finding(text, code="not_kept_at_this_size"),)
-    estimate = replace(given.estimate, interval=interval, target=THIS_MODEL, notes=notes)
+    estimate = replace(given.estimate, interval=interval, target="this model", notes=notes)
     return spread_of_refits(replace(given, estimate=estimate))
 
 
