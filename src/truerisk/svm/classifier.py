@@ -229,7 +229,8 @@ def solve_along(
 
 
 def _has_both_classes(y: Array, upper: Array) -> bool:
-    return len(np.unique(y[upper > 0])) == 2
+    is_positive = y[upper > 0.0] > 0.0
+    return bool(is_positive.any()) and not is_positive.all()
 
 
 def _is_plain(X: Any) -> bool:
