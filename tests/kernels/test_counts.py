@@ -25,13 +25,15 @@ def same(compiled_function, uncompiled_function, *arguments):
 
 
 def test_draws(uncompiled):
-    # Of the examples 0 to 4, of kinds 0 0 1 1 1, the draw 1 1 2 4 1 leaves 0 and 3
-    kind, draw = np.array([0, 0, 1, 1, 1]), np.array([1, 1, 2, 4, 1])
-    arguments = draw, kind, np.zeros(2, np.int64), np.array([2, 3]), np.zeros(5, np.uint8)
-    _, _, drawn, left, seen = same(compiled.count_draws, uncompiled.count_draws, *arguments)
-    np.testing.assert_array_equal(drawn, [3, 2])
-    np.testing.assert_array_equal(left, [1, 1])
-    np.testing.assert_array_equal(seen, [0, 1, 1, 0, 1])
+    # Of the examples 0 to 4, of kinds 0 1 0 1 1, the draw 1 1 2 4 1 leaves 0 and 3; then all of 0
+    draws = np.array([[1, 1, 2, 4, 1], [0, 0, 0, 0, 0]], np.uint32)
+    order, first = np.array([0, 2, 1, 3, 4]), np.array([0, 2, 5])
+    room = np.full((2, 2), -1.0), np.full((2, 2), -1.0), np.full(5, 9, np.uint32)
+    _, _, _, drawn, left, _ = same(
+        compiled.count_draws, uncompiled.count_draws, draws, order, first, *room
+    )
+    np.testing.assert_array_equal(drawn, [[1, 4], [5, 0]])
+    np.testing.assert_array_equal(left, [[1, 1], [1, 3]])
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])

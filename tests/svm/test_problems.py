@@ -99,6 +99,81 @@ def test_a_start_spares_the_dense_form_the_examples_beyond_its_margin(monkeypatc
     assert len(sizes) > 2
 
 
+@pytest.fixture
+def sizes(monkeypatch):
+    """Tell how many examples the dense solver is called with."""
+    counts = []
+    monkeypatch.setattr(
+        problems,
+        "solve_features",
+        lambda X, *rest, **options: counts.append(len(X)) or solve_features(X, *rest, **options),
+    )
+    return counts
+
+
+def overlapping(n=1500, seed=3):
+    """Give classes that overlap, so that many α are at their bounds, and bounds that differ."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    return rng.normal(size=(n, 4)) + 0.4 * y[:, None], y, rng.uniform(0.5, 2.0, n)
+
+
+def test_examples_on_the_wrong_side_count_as_their_mean(sizes):
+    X, y, bounds = overlapping()
+    form = DenseProblem(X)
+    whole = form.solve(y, bounds, Effort())
+    upper = np.where(np.arange(1500) < 150, 0.0, bounds)
+    alone = form.solve(y, upper, Effort())
+    sizes.clear()
+    pooled = form.solve(y, upper, Effort(), whole)
+    np.testing.assert_allclose(pooled.alpha, alone.alpha, atol=1e-9)
+    np.testing.assert_allclose(pooled.decision, alone.decision, atol=1e-9)
+    np.testing.assert_allclose(pooled.weights, (y * pooled.alpha) @ X, atol=1e-8)
+    at_bound = np.count_nonzero(alone.alpha >= upper) - 150
+    assert max(sizes) < 1350 - 0.5 * at_bound
+    assert at_bound > 500
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5, -1.0])
+def test_those_on_another_side_than_their_mean_are_taken_for_themselves(sizes, factor):
+    X, y, upper = overlapping()
+    form = DenseProblem(X)
+    alone = form.solve(y, upper, Effort())
+    sizes.clear()
+    wrong = replace(alone, decision=factor * alone.decision)
+    again = form.solve(y, upper, Effort(), wrong)
+    np.testing.assert_allclose(again.alpha, alone.alpha, atol=1e-9)
+    np.testing.assert_allclose(again.decision, alone.decision, atol=1e-9)
+    assert len(sizes) > 1
+
+
+@pytest.mark.parametrize("side", ["free or beyond", "at a bound"])
+def test_a_few_on_another_side_are_found(sizes, side):
+    X, y, upper = overlapping()
+    form = DenseProblem(X)
+    alone = form.solve(y, upper, Effort())
+    sizes.clear()
+    few = np.flatnonzero((alone.alpha < upper) == (side == "free or beyond"))[::200]
+    decision = alone.decision.copy()
+    decision[few] = y[few] * (-2.0 if side == "free or beyond" else 4.0)
+    again = form.solve(y, upper, Effort(), replace(alone, decision=decision))
+    np.testing.assert_allclose(again.alpha, alone.alpha, atol=1e-9)
+    np.testing.assert_allclose(again.decision, alone.decision, atol=1e-9)
+    assert len(sizes) == 2
+    assert max(sizes) < 1000
+
+
+def test_where_more_than_one_alpha_is_optimal_nobody_is_pooled(sizes):
+    X, y, upper = overlapping()
+    X, upper = np.round(X), np.ones(1500)
+    form = DenseProblem(X)
+    whole = form.solve(y, upper, Effort())
+    assert np.count_nonzero(whole.free) > 5
+    again = form.solve(y, upper, Effort(), whole)
+    np.testing.assert_allclose(again.decision, whole.decision, atol=1e-9)
+    assert sizes[-1] >= np.count_nonzero(whole.alpha)
+
+
 def test_leave_one_out_of_a_table_takes_its_gram_matrix_where_that_fits(data, monkeypatch):
     X, y, upper = data
     form = DenseProblem(X)

@@ -64,25 +64,36 @@ BREAKEVEN = cython.declare(cython.Py_ssize_t, 2)
 
 
 def count_draws(
-    draw: cython.const[cython.longlong][::1],
-    kind: cython.const[cython.longlong][::1],
-    drawn: cython.longlong[::1],
-    left: cython.longlong[::1],
-    seen: cython.uchar[::1],
+    draws: cython.const[cython.uint][:, ::1],
+    order: cython.const[cython.longlong][::1],
+    first: cython.const[cython.longlong][::1],
+    drawn: cython.double[:, ::1],
+    left: cython.double[:, ::1],
+    times: cython.uint[::1],
 ):
-    """Count a draw with replacement by kind, in place.
+    """Write how often each kind is in each draw, and how many examples of it are not.
 
-    `drawn` is 0 before, `left` the number of examples of each kind, `seen` 0 for every example.
+    A row of `draws` is a draw with replacement.  `order` holds the examples kind by kind, kind k
+    from `first[k]` on; `times` is room to work in, one number per example.
     """
-    example: cython.longlong
-    group: cython.longlong
+    count: cython.uint
+    total: cython.longlong
+    none: cython.longlong
     with cython.nogil:
-        for i in range(draw.shape[0]):
-            example = draw[i]
-            group = kind[example]
-            drawn[group] += 1
-            left[group] -= 1 - seen[example]
-            seen[example] = 1
+        for row in range(draws.shape[0]):
+            for i in range(times.shape[0]):
+                times[i] = 0
+            for i in range(draws.shape[1]):
+                times[draws[row, i]] += 1
+            for k in range(drawn.shape[1]):
+                total = 0
+                none = 0
+                for j in range(first[k], first[k + 1]):
+                    count = times[order[j]]
+                    total += count
+                    none += count == 0
+                drawn[row, k] = total
+                left[row, k] = none
 
 
 # --- pairs of labels

@@ -94,10 +94,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        targets = targets_of(y)
-        with few_blas_threads(X.shape[0]):
-            return Prepared(X, targets, weights, self._problem_of(X, weights))
+        if sample_weight is None:
+            weights = np.ones(X.shape[0])
+        else:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        return Prepared(X, targets_of(y), weights, self._problem_of(X, weights))
 
     def upper_of(self, prepared: "Prepared", C: float) -> Array:
         """Return what each α may be at most, one row per binary problem."""
@@ -165,15 +168,15 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _tell(self) -> None:
         """Set the attributes that are read off the solutions; warn of what is not as it should."""
 
-        def stack(name: str) -> Any:
-            values = [getattr(solution, name) for solution in self.solutions_]
+        def stack(values: list[Any]) -> Any:
             is_binary = len(values) == 1 and not self.targets_.is_multilabel
             return values[0] if is_binary else np.array(values)
 
-        self.alpha_: Array = stack("alpha")
-        self.slack_: Array = stack("slack")
-        self.upper_: Array = stack("upper")
-        self.stable_ = stack("stable")
+        stable = [solution.stable for solution in self.solutions_]
+        self.alpha_: Array = stack([solution.alpha for solution in self.solutions_])
+        self.slack_: Array = stack([solution.slack for solution in self.solutions_])
+        self.upper_: Array = stack([solution.upper for solution in self.solutions_])
+        self.stable_ = stack(stable)
         self.gap_ = max(solution.gap for solution in self.solutions_)
         self.n_iter_ = max(1, *(solution.passes for solution in self.solutions_))
         self.intercept_ = np.array([solution.bias for solution in self.solutions_])
@@ -184,7 +187,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 NotConvergedWarning,
                 stacklevel=4,
             )
-        unstable = sum(bool(one.alpha.any()) and not one.stable for one in self.solutions_)
+        unstable = sum(
+            not is_stable and bool(one.alpha.any())
+            for one, is_stable in zip(self.solutions_, stable, strict=True)
+        )
         if unstable:
             of = "" if len(self.solutions_) == 1 else f" of {unstable} classes"
             warnings.warn(
@@ -229,7 +235,8 @@ def solve_along(
 
 
 def _has_both_classes(y: Array, upper: Array) -> bool:
-    return len(np.unique(y[upper > 0])) == 2
+    is_positive = y[upper > 0.0] > 0.0
+    return bool(is_positive.any()) and not is_positive.all()
 
 
 def _is_plain(X: Any) -> bool:

@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
+from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.kernels import KernelFunction, kernel_of
 from truerisk.svm.one_vs_rest import ClassWeight
@@ -83,7 +84,8 @@ class KernelSVM(MarginClassifier):
         self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":
             _check_gram(X)
-        problem = kernel_problem(self.kernel_, X)
+        with few_blas_threads(X.shape[0]):
+            problem = kernel_problem(self.kernel_, X)
         if callable(self.kernel) and isinstance(problem, GramProblem):
             _check_gram(problem.gram)
         return problem

@@ -44,18 +44,15 @@ def targets_of(y: Any) -> Targets:
         # The solvers take rows that lie in one piece.
         signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
         return Targets(np.arange(table.shape[1]), signs, True)  # noqa: FBT003
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    y = np.asarray(y)
+    classes = np.unique(y)
     if len(classes) < 2:
         raise InputError(
             f"`y` must hold at least two classes; got one class only: {classes.tolist()}."
         )
-    if len(classes) == 2:
-        return Targets(classes, np.where(codes == 1, 1.0, -1.0)[None, :], False)  # noqa: FBT003
-    return Targets(
-        classes,
-        np.where(codes == np.arange(len(classes))[:, None], 1.0, -1.0),
-        False,  # noqa: FBT003
-    )
+    # Codes would be the places of a sort, which takes as long as a loose fit.
+    positive = (y == classes[1])[None, :] if len(classes) == 2 else y == classes[:, None]
+    return Targets(classes, np.where(positive, 1.0, -1.0), False)  # noqa: FBT003
 
 
 def is_plain_target(y: Any) -> bool:

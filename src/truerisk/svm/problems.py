@@ -4,6 +4,7 @@ A problem knows the examples and no labels.  Four forms, one face: sparse rows, 
 Gram matrix, kernel.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
 from truerisk.svm.example_forms import has_one_scale, linear_gram
@@ -31,6 +32,10 @@ from truerisk.svm.solution import LOOSE, LinearSolution, Solution
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
 NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still matter
+NEARER = 0.25  # the same where the features are few beside the examples, on both sides of it
+DRIFT = 2.5  # times √(features / examples): how far a decision may move
+MAX_DRIFT = 0.4  # above which no example is taken to stay at its bound
+MIN_HELD = 0.4  # share of those that do, of all that are not beyond, below which it saves little
 MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
 LONG = 100  # entries of a row, on average
@@ -182,23 +187,62 @@ class DenseProblem(Problem):
         """Solve for the examples near the margin of a start, and see whether the others object.
 
         An interior point starts from the centre, wherever the solution is; but an example beyond
-        the margin leaves no trace in it.  None where that saves little.
+        the margin leaves no trace in it, and those of a class on its wrong side, whose α are at
+        their bounds, have losses that are linear in w and b: together that of their mean, with the
+        sum of their bounds.  None where that saves little, or leaves the bias open.
         """
-        used = upper > 0.0
-        near = used & (y * start.decision < 1.0 + NEAR_MARGIN)
+        used, beyond = upper > 0.0, y * start.decision - 1.0
+        above, below = self._band(used, beyond, start)
+        near = used & (beyond < above) & (beyond > -below)
         for _ in range(ROUNDS):
             if np.count_nonzero(near) > MAX_NEAR * np.count_nonzero(used):
                 return None
-            part = solve_features(self.X[near], y[near], upper[near], **effort.options)
-            alpha = np.zeros(len(y))
-            alpha[near] = part.alpha
+            held = used & ~near & (beyond < 0.0)
+            pools = [held & (y == sign) for sign in (-1.0, 1.0)] if np.isfinite(below) else []
+            part, alpha = self._pooled(y, upper, effort, near, [one for one in pools if one.any()])
             decision = self.X @ part.weights + part.bias
-            decision[near] = part.decision
-            objecting = used & ~near & (y * decision < 1.0)
+            decision[near] = part.decision[: np.count_nonzero(near)]
+            beyond = y * decision - 1.0
+            objecting = used & ~near & ((beyond < 0.0) != (alpha > 0.0))
             if not objecting.any():
-                return replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
-            near |= used & (y * decision < 1.0 + NEAR_MARGIN)
+                solution = replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
+                return solution if solution.stable or not pools else None
+            near |= objecting | (used & (beyond < above) & (beyond > -below))
         return None
+
+    def _band(self, used: Flags, beyond: Array, start: LinearSolution) -> tuple[float, float]:
+        """Tell how far above and below the margin of a start an example is near; inf: anyhow."""
+        drift = DRIFT * math.sqrt(self.X.shape[1] / len(used))
+        if drift > MAX_DRIFT:
+            return NEAR_MARGIN, np.inf
+        above, below = min(max(2.0 * drift, NEARER), NEAR_MARGIN), max(drift, NEARER)
+        held = np.count_nonzero(used & (beyond <= -below))
+        if held < MIN_HELD * np.count_nonzero(used & (beyond < above)):
+            return NEAR_MARGIN, np.inf
+        # With more free examples than equations, one α of many is next to the centre of all.
+        is_unique = 0 < np.count_nonzero(start.free) <= self.X.shape[1] + 1
+        return (above, below) if is_unique else (NEAR_MARGIN, np.inf)
+
+    def _pooled(
+        self, y: Array, upper: Array, effort: Effort, near: Flags, pools: list[Flags]
+    ) -> tuple[LinearSolution, Array]:
+        """Solve for the examples near and the means of the pools; return that and all α.
+
+        The α of a pool are at their bounds, or 0 where that of its mean is not.
+        """
+        X, signs, most = self.X[near], y[near], upper[near]
+        n, alpha = len(signs), np.zeros(len(y))
+        if pools:
+            bounds = np.array([upper[pool].sum() for pool in pools])
+            totals = [upper[pool] @ self.X[pool] for pool in pools]
+            X = np.vstack([X, np.array(totals) / bounds[:, None]])
+            signs = np.append(signs, [y[pool][0] for pool in pools])
+            most = np.append(most, bounds)
+        part = solve_features(X, signs, most, **effort.options)
+        alpha[near] = part.alpha[:n]
+        for pool, share in zip(pools, part.alpha[n:] / most[n:], strict=True):
+            alpha[pool] = upper[pool] if share >= 1.0 else 0.0
+        return part, alpha
 
     def _by_gram(self, y: Array, upper: Array, effort: Effort) -> LinearSolution:
         gram, centre = self._shifted()

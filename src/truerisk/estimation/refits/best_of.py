@@ -48,27 +48,18 @@ def repeated_choices(
     sign = 1.0 if higher_is_better else -1.0
     values: list[float] = []
     kind = np.arange(n) if kind is None else kind
-    kind = np.ascontiguousarray(kind, np.int64)
-    sizes = np.bincount(kind).astype(np.int64)
+    order = np.argsort(kind, kind="stable").astype(np.int64, copy=False)
+    first = np.concatenate([[0], np.cumsum(np.bincount(kind))]).astype(np.int64, copy=False)
     for start in range(0, replicates, AT_A_TIME):
         size = min(AT_A_TIME, replicates - start)
-        draws = (rng.integers(n, size=n) for _ in range(size))
-        counts = [_drawn_and_not(draw, kind, sizes) for draw in draws]
-        inside = sign * value(np.array([drawn for drawn, _ in counts], dtype=np.float64))
-        outside = value(np.array([others for _, others in counts], dtype=np.float64))
+        draws = rng.integers(n, size=(size, n), dtype=np.uint32)
+        drawn, left = np.empty((size, len(first) - 1)), np.empty((size, len(first) - 1))
+        kernel.count_draws(draws, order, first, drawn, left, np.empty(n, np.uint32))
+        inside, outside = sign * value(drawn), value(left)
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
         values.extend(outside[winner, np.arange(size)].tolist())
     table = np.array(values)
     return np.asarray(table[~np.isnan(table)])
-
-
-def _drawn_and_not(
-    draw: NDArray[np.int64], kind: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count how often each kind was drawn, and how many examples of it were not."""
-    drawn, left = np.zeros_like(sizes), sizes.copy()
-    kernel.count_draws(draw, kind, drawn, left, np.zeros(len(kind), np.uint8))
-    return drawn, left
 
 
 def estimate_of_choices(

@@ -17,8 +17,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, qr
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dgeqp3, dorgqr, dtrtrs
 
 from truerisk.aliases import Array
 
@@ -27,6 +27,7 @@ CORRECTIONS = 2  # solve, and once more for the rounding of the first
 RANK = 1e-12  # of its column: what QR leaves of it, if less, is nothing
 PATIENCE = 8  # rounds
 PIECE = 2**14  # examples
+LAPACK_BLOCK = 32  # columns
 ON_THE_MARGIN = 1e-9  # units of the margin: what is closer to it than this is on it
 NEGLIGIBLE = 1e-14  # of the largest share: a free α of so little is held at 0
 ROUNDING = 1e-13  # of Σ|r|α, what metric·u = Rᵀα may lack: α has no more digits than float64
@@ -198,7 +199,7 @@ class _Plane:
         # The bias has no metric: in the largest units of all it is always among the first.
         units[-1] = 1e3 * units.max(initial=1.0)
         scaled = roots[:, None] * rows * units
-        q, r, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
+        q, r, order = _pivoted_qr(scaled)
         lost = np.abs(np.diagonal(r)) <= RANK * np.linalg.norm(scaled, axis=0)[order[: len(r)]]
         rank = int(np.argmax(lost)) if lost.any() else len(r)
         g = _solve(r[:rank, :rank], r[:rank, rank:])
@@ -232,6 +233,14 @@ class _Plane:
         """Return the smallest change of α, in its weights, that Rᵀα lacks."""
         change = _solve(self.r, (lacking * self.units)[self.first], transposed=True)
         return self.roots * (self.q @ change)
+
+
+def _pivoted_qr(matrix: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Return Q, R and the order of the columns, by LAPACK itself, as `_solve` does."""
+    columns, size = matrix.shape[1], min(matrix.shape)
+    packed, order, tau, _, _ = dgeqp3(matrix, lwork=2 * columns + LAPACK_BLOCK * (columns + 1))
+    q, _, _ = dorgqr(packed[:, :size], tau, lwork=LAPACK_BLOCK * size)
+    return np.asarray(q), np.triu(packed[:size]), np.asarray(order, np.intp) - 1
 
 
 def _solve(triangle: Array, right: Array, *, transposed: bool = False) -> Array:

@@ -59,7 +59,7 @@ def pivoted_features(gram: Array, max_rank: int, relative: float = 1e-12) -> Arr
     return features if error <= len(left) * negligible else None
 
 
-TARGETS = (1e-8, 1e-10, 1e-12, 1e-14)  # how close to go before the finish is tried (again)
+TARGETS = (1e-6, 1e-8, 1e-10, 1e-12, 1e-14)  # how close to go before the finish is tried (again)
 FEW_ROUNDS, MANY_ROUNDS = 8, 1000  # of the finish: a step further costs less than many of them
 BLOCK = 256  # examples that are scaled and multiplied at a time: they stay in the cache
 VECTORS = 9  # numbers per example that a step of the interior point works with
@@ -86,7 +86,8 @@ def solve_features(
     """
     features, y, upper = (np.asarray(a, dtype=np.float64) for a in (features, y, upper))
     kept = upper > 0.0
-    if len(np.unique(y[kept])) < 2:
+    is_positive = y[kept] > 0.0
+    if is_positive.all() or not is_positive.any():
         return _one_class(y, upper, features.shape[1], kept)
     rows, units = _rows(features if kept.all() else features[kept], y[kept])
     varies = np.isfinite(units.scale)

@@ -341,9 +341,9 @@ def mixed(
 ) -> NDArray[Any]:
     """Mix blocks of examples; without a generator, always in the same way."""
     rng = np.random.default_rng(SEED) if rng is None else rng
-    firsts = block * rng.permutation(-(-len(which) // block))
-    order = (firsts[:, None] + np.arange(block)).ravel()
-    return np.asarray(which[order[order < len(which)]])
+    blocks = which[: len(which) // block * block].reshape(-1, block)
+    left_over = which[blocks.size :]
+    return np.concatenate([blocks[rng.permutation(len(blocks))].ravel(), left_over])
 
 
 def newton_step(
