@@ -21,7 +21,7 @@ from truerisk.svm.batch.gram import (
     UPPER,
     Tableau,
     Z,
-    padded,
+    nearest_first,
 )
 from truerisk.svm.gram.path import Dual
 
@@ -41,7 +41,8 @@ def problem(n, cost):
 
 
 def state_of(gram, y, lower, upper):
-    n, single = len(y), padded(gram)
+    n, single = len(y), nearest_first(gram, np.arange(len(y)))
+    single = single[: single.shape[1]]
     state = np.zeros((STEP_ROWS, len(single)), np.float32)
     state[LOWER, :n], state[UPPER, :n] = lower, upper
     state[GRADIENT, :n], state[DIAGONAL] = y, np.diagonal(single)

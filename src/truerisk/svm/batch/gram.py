@@ -16,6 +16,7 @@ Tableau   K with the condition Σz = 0, pivoted on examples that are free in mos
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,6 +244,19 @@ class Attempt:
         self.work[which] += other.work
 
 
+class Ends(NamedTuple):
+    """Where rounds have ended: z, who is at which bound, whether that is settled, the work."""
+
+    z: Array
+    sides: Sides
+    settled: Flags
+    work: Array
+
+    def of_some(self, which: NDArray[np.intp]) -> "Ends":
+        """Take some replicates."""
+        return Ends(self.z[which], self.sides[which], self.settled[which], self.work[which])
+
+
 @dataclass(frozen=True, eq=False)
 class Rough:
     """Where replicates stand: z of all examples at the start, and the steps of those near."""
@@ -325,19 +339,31 @@ def attempt(batch: Batch, rough: Rough, bounds: Bounds) -> Attempt:
 
     What the ridge and rounding left over at the free examples is made up for once.
     """
-    ends = z, sides, settled, _ = settled_from(batch, *rough.stand(batch, bounds), bounds)
+    z, sides = rough.stand(batch, bounds)
+    states = begun(batch, z, sides, bounds)
+    ends = settled_from(batch, states, sides, bounds)
+    left_over = np.where(ends.sides == 0, batch.tableau.ridge * ends.z, 0.0)
+    if 2.0 * np.abs(left_over).max() > batch.tolerance:
+        ends = mended(batch, states, ends, bounds, left_over)
     outcome = judged(batch, bounds, ends)
-    again = np.flatnonzero(settled & ~outcome.good & (outcome.gap <= NEARLY))
+    again = np.flatnonzero(ends.settled & ~outcome.good & (outcome.gap <= NEARLY))
     if len(again):
+        some, part = bounds.of_some(again), ends.of_some(again)
         left_over = batch.y - outcome.decisions[again][:, batch.columns]
-        targets = batch.tableau.answer_to(np.where(sides[again] == 0, left_over, 0.0))
-        some = bounds.of_some(again)
-        mended = settled_from(batch, z[again], sides[again], some, targets)
-        outcome.replace(again, judged(batch, some, mended))
+        left_over = np.where(part.sides == 0, left_over, 0.0)
+        once_more = mended(batch, states[again], part, some, left_over)
+        outcome.replace(again, judged(batch, some, once_more))
     return outcome
 
 
-def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]) -> Attempt:
+def mended(batch: Batch, states: Array, ends: Ends, bounds: Bounds, left_over: Array) -> Ends:
+    """Go on from where rounds have ended, with targets that make up for what was left over."""
+    states[:, GOT] += batch.tableau.answer_to(left_over)
+    more = settled_from(batch, states, ends.sides, bounds)
+    return more._replace(settled=more.settled & ends.settled, work=more.work + ends.work)
+
+
+def judged(batch: Batch, bounds: Bounds, ends: Ends) -> Attempt:
     """Measure on K itself what `settled_from` returned."""
     z, sides, settled, work = ends
     used = np.flatnonzero(z.any(axis=0))
@@ -354,24 +380,25 @@ def judged(batch: Batch, bounds: Bounds, ends: tuple[Array, Sides, Flags, Array]
     return Attempt(decisions, good, sides == 0, work, gap)
 
 
-def settled_from(
-    batch: Batch, z: Array, sides: Sides, bounds: Bounds, targets: Array | None = None
-) -> tuple[Array, Sides, Flags, Array]:
-    """Return z, who is at which bound, whether that is settled, and the work that took.
-
-    `targets` is what the tableau gives for targets beside y.
-    """
-    tableau, lower, upper = batch.tableau, bounds.lower, bounds.upper
-    given = np.where(sides > 0, upper, np.where(sides < 0, lower, z))
+def begun(batch: Batch, z: Array, sides: Sides, bounds: Bounds) -> Array:
+    """Return the states that rounds start from."""
+    tableau = batch.tableau
+    given = np.where(sides > 0, bounds.upper, np.where(sides < 0, bounds.lower, z))
     given[:, tableau.base] = 0.0
-    start = np.empty((len(z), ROUND_ROWS, len(batch.y)))
-    start[:, LOW], start[:, HIGH], start[:, GIVEN] = lower, upper, given
-    np.subtract(tableau.own, tableau.effect_of(given), out=start[:, GOT])
-    if targets is not None:
-        start[:, GOT] += targets
-    tableau.add(np.flatnonzero(((sides == 0) != tableau.base).any(axis=0)))
-    exact, sides = np.empty(z.shape), sides.copy()
-    verdicts, work, left = np.empty(len(z), np.int64), np.empty(len(z)), np.arange(len(z))
+    states = np.empty((len(z), ROUND_ROWS, len(batch.y)))
+    states[:, LOW], states[:, HIGH], states[:, GIVEN] = bounds.lower, bounds.upper, given
+    np.subtract(tableau.own, tableau.effect_of(given), out=states[:, GOT])
+    return states
+
+
+def settled_from(batch: Batch, start: Array, sides: Sides, bounds: Bounds) -> Ends:
+    """Take rounds from states; they are left in `start` as far as they came."""
+    tableau, lower, upper = batch.tableau, bounds.lower, bounds.upper
+    if not tableau.is_whole:
+        tableau.add(np.flatnonzero(((sides == 0) != tableau.base).any(axis=0)))
+    replicates, sides = len(start), sides.copy()
+    verdicts, work = np.empty(replicates, np.int64), np.empty(replicates)
+    left = np.arange(replicates)
     for _ in range(GROWTHS):
         # What is complete needs no second try, and so no copy.
         states, ends = (start, sides) if tableau.is_whole else (start[left], sides[left])
@@ -379,18 +406,19 @@ def settled_from(
         kernel.settle_all(
             *tableau.arrays, states, ends, tableau.floor, ROUNDS, needed, verdict, spent
         )
-        exact[left] = np.where(tableau.base, -states[:, GOT], states[:, GIVEN])
         verdicts[left], work[left] = verdict, spent
         lacking = verdict == NEEDED
-        sides[left[~lacking]] = ends[~lacking]
+        if not tableau.is_whole:
+            start[left[~lacking]], sides[left[~lacking]] = states[~lacking], ends[~lacking]
         if not lacking.any():
             break
         tableau.add(np.flatnonzero(needed))
         left = left[lacking]
+    exact = np.where(tableau.base, -start[:, GOT], start[:, GIVEN])
     exact = np.where(sides > 0, upper, np.where(sides < 0, lower, np.clip(exact, lower, upper)))
     settled = verdicts == SETTLED
     exact[~settled] = 0.0
-    return exact, sides, settled, work
+    return Ends(exact, sides, settled, work)
 
 
 # --- all replicates
