@@ -341,9 +341,14 @@ def mixed(
 ) -> NDArray[Any]:
     """Mix blocks of examples; without a generator, always in the same way."""
     rng = np.random.default_rng(SEED) if rng is None else rng
-    blocks = which[: len(which) // block * block].reshape(-1, block)
-    left_over = which[blocks.size :]
-    return np.concatenate([blocks[rng.permutation(len(blocks))].ravel(), left_over])
+    lacking = -len(which) % block
+    blocks = np.append(which, which.dtype.type(0).repeat(lacking)).reshape(-1, block)
+    order = rng.permutation(len(blocks))
+    placed = blocks[order].ravel()
+    if not lacking:
+        return placed
+    end = block * (int(order.argmax()) + 1)  # of the last block, which is not full
+    return np.concatenate([placed[: end - lacking], placed[end:]])
 
 
 def newton_step(

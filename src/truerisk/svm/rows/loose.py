@@ -26,7 +26,7 @@ from truerisk.svm.rows.dual import (
 from truerisk.svm.rows.matrix import Rows
 from truerisk.svm.solution import LinearSolution
 
-FIRST_PART = 1.5  # times the part: the gap of a sweep at which all examples are looked at first
+FIRST_PART = 1.0  # times the part: the gap of a sweep at which all examples are looked at first
 SLOW_PART = 10.0  # the same where sweeps are slow: those that were dropped too soon are many then
 BLOCK = 8  # rows that stay together when all are mixed anew
 FEW_SWEEPS = 10  # after which sweeps are slow
