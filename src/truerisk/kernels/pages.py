@@ -7,7 +7,8 @@ Footer    of all it says, only where the pages of columns are and how they are c
 Runs      levels and places in a dictionary are runs: one value many times, or groups of eight
           values packed into `width` bytes, the lowest bits first
 Checks    nothing is read beyond the end, and whatever is not as described ends the reading: the
-          caller then gives the page to a reader that says what is wrong with it
+          caller then gives the page to a reader that says what is wrong with it; a page that is
+          longer than its values is not as described
 Source    https://github.com/apache/parquet-format (Encodings.md, parquet.thrift)
 Flags     exact
 """
@@ -266,7 +267,7 @@ def read_facts(
             if level == 1:
                 for row in range(first, last):
                     facts[row, 3] = whole
-            elif 3 < number < facts.shape[1] and 0 < last == count[0]:
+            elif 0 < number != 3 and number < facts.shape[1] and 0 < last == count[0]:
                 facts[last - 1, number] = whole
         else:
             if level == 2 and number != 2 and 0 < last == count[0]:
@@ -344,7 +345,7 @@ def copy_plain(
     k: cython.int
     size: cython.Py_ssize_t = values.strides[0]
     word: cython.ulonglong
-    if end - at < size * (stop - done):
+    if end - at != size * (stop - done):
         return False
     if size == 4:  # written out, a number is read at once
         for i in range(stop - done):
@@ -377,7 +378,7 @@ def copy_bits(
 ) -> cython.bint:
     """Read values of one bit, the lowest first."""
     i: cython.Py_ssize_t
-    if 8 * (end - at) < stop - done:
+    if end - at != (stop - done + 7) // 8:
         return False
     for i in range(stop - done):
         values[done + i] = (data[at + (i >> 3)] >> (i & 7)) & 1
@@ -386,7 +387,7 @@ def copy_bits(
 
 @cython.cfunc
 @cython.nogil
-def look_up_places(
+def look_up_places(  # noqa: PLR0911
     data: cython.const[cython.uchar][::1],
     at: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
@@ -433,9 +434,9 @@ def look_up_places(
                 bits += 8
             if bits < width or place >= size:
                 return False
-            last = stop
-            if run >> 1 < cython.cast(cython.ulonglong, stop - done):
-                last = done + cython.cast(cython.Py_ssize_t, run >> 1)
+            if run >> 1 > cython.cast(cython.ulonglong, stop - done):
+                return False
+            last = done + cython.cast(cython.Py_ssize_t, run >> 1)
             first = dictionary[place]
             for i in range(done, last):
                 values[i] = first
@@ -443,6 +444,8 @@ def look_up_places(
             continue
         # The values, or the bytes of the last group, may end before the run does.
         groups = run >> 1
+        if groups > cython.cast(cython.ulonglong, (stop - done + 7) // 8):
+            return False
         if groups > cython.cast(cython.ulonglong, (stop - done) // 8):
             groups = (stop - done) // 8
         full = cython.cast(cython.Py_ssize_t, groups)
@@ -485,7 +488,8 @@ def look_up_places(
                 values[i] = dictionary[place if place < size else 0]
         at += full * width
         done += 8 * full
-        if groups < run >> 1:
+        if groups < run >> 1 and done < stop:
+            last = at + width
             held = 0
             bits = 0
             while done < stop:
@@ -501,7 +505,8 @@ def look_up_places(
                 largest = max(largest, place)
                 values[done] = dictionary[place if place < size else 0]
                 done += 1
-    return largest < size
+            at = min(last, end)  # the rest of the group is nothing
+    return largest < size and at == end
 
 
 def read_pages(

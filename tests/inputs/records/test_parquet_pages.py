@@ -46,15 +46,15 @@ def outcome(path, options=None):
     try:
         reader = ParquetFile(path, None, options or tr.ReadingOptions())
         rows = list(reader.rows(SELECTION))
+        cells = {
+            name: [cell for one in rows for cell in one.columns[name].tolist()]
+            for name in SELECTION.columns
+        }
     except (
         InputError,
         KeyError,
     ) as error:  # a name that changed is refused where roles are settled
         return str(error)
-    cells = {
-        name: [cell for one in rows for cell in one.columns[name].tolist()]
-        for name in SELECTION.columns
-    }
     kinds = {name: column.kind for name, column in rows[0].columns.items()}
     types = {name: str(rows[0].columns[name].values.dtype) for name in SELECTION.columns[1:]}
     places = [one.places.where(0) for one in rows]
@@ -165,13 +165,14 @@ def test_a_damaged_footer_is_read_as_arrow_reads_it(tmp_path, monkeypatch):
     intact = path.read_bytes()
     facts = parquet_pages.facts_of(path, 1, 8)
     assert facts[0, :, parquet_pages.CODEC].tolist() == [parquet_pages.SNAPPY] * 8
-    refused = 0
+    expected, refused = outcome(path), 0
     for at in range(len(intact) - 8 - int.from_bytes(intact[-8:-4], "little"), len(intact) - 8):
         damaged = bytearray(intact)
         damaged[at] ^= 32
         path.write_bytes(damaged)
-        here = outcome(path)
-        assert str(here) == str(by_arrow(monkeypatch, path)), at
+        here, arrow = outcome(path), by_arrow(monkeypatch, path)
+        # Statistics that do not fit are not looked at here.
+        assert str(here) == str(arrow) or (here == expected and isinstance(arrow, str)), at
         refused += isinstance(here, str)
     assert refused > 8
 

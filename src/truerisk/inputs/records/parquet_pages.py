@@ -36,7 +36,8 @@ COUNT, ENCODING, LEVELS = 1, 2, 3  # of a data page, and but for the last of a d
 V2_MISSING, V2_ROWS, V2_ENCODING, V2_LEVELS, V2_REPETITIONS, V2_COMPRESSED = range(2, 8)
 ABSENT = -(2**62)
 # Facts of a column in a row group, as the kernel writes them.
-ELSEWHERE, N_ROWS, CODEC, N_VALUES, SIZE, ON_DISK, DATA_AT, DICTIONARY_AT = 0, 3, 4, 5, 6, 7, 9, 11
+ELSEWHERE, TYPE, N_ROWS, CODEC, N_VALUES, SIZE, ON_DISK = 0, 1, 3, 4, 5, 6, 7
+DATA_AT, DICTIONARY_AT = 9, 11
 FACTS = 12
 NO = -2
 DATA_PAGE, DICTIONARY_PAGE, DATA_PAGE_V2 = 0, 2, 3
@@ -53,6 +54,7 @@ MAGIC = b"PAR1"
 UNCOMPRESSED, SNAPPY, ZSTD = 0, 1, 6
 CODECS = {UNCOMPRESSED: None, SNAPPY: "snappy", ZSTD: "zstd"}
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+TYPES = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY")
 STORED_AS = {"BOOLEAN": "?", "INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
 NUMBERS = {"bool": "?", "float": "f4", "double": "f8"} | {
     f"{sign}int{8 * size}": f"{sign or 'i'}{size}" for sign in ("", "u") for size in (1, 2, 4, 8)
@@ -73,6 +75,7 @@ class PlainColumn:
     stored: np.dtype[Any] | None  # None of texts
     kind: np.dtype[Any]
     type_name: str
+    stored_type: int
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ class PlainColumns:
                     stored=None if stored is None else np.dtype(stored),
                     kind=np.dtype(made),
                     type_name="string" if stored is None else str(kind),
+                    stored_type=TYPES.index(leaf.physical_type),
                 )
             )
         facts = facts_of(path, footer.num_row_groups, footer.num_columns)
@@ -133,18 +137,17 @@ class PlainColumns:
     def _chunk(self, file: Any, facts: list[int], column: PlainColumn) -> Column:
         """Decode one column of a row group."""
         codec, rows, expanded, stored = facts[CODEC], facts[N_VALUES], facts[SIZE], facts[ON_DISK]
-        _need(codec in CODECS and facts[ELSEWHERE] == 0)
+        _need(codec in CODECS and facts[ELSEWHERE] == 0 and facts[TYPE] == column.stored_type)
         _need(0 <= rows == facts[N_ROWS] <= MAX_ROWS)
         _need(min(stored, expanded) >= 0 and max(stored, expanded) <= MAX_BYTES)
-        begin = facts[DATA_AT]
-        if facts[DICTIONARY_AT] > 0:
-            begin = min(begin, facts[DICTIONARY_AT])
-        _need(begin >= len(MAGIC))
+        begin = facts[DICTIONARY_AT] if facts[DICTIONARY_AT] > 0 else facts[DATA_AT]
+        before_data = facts[DATA_AT] - begin
+        _need(begin >= len(MAGIC) and before_data >= 0)
         chunk = self._buffer("stored", stored)
         file.seek(begin)
         _need(file.readinto(chunk) == stored)
         room = chunk if codec == UNCOMPRESSED else self._buffer("expanded", expanded)
-        return _Pages(chunk, codec, room).decoded(column, rows)
+        return _Pages(chunk, codec, room).decoded(column, rows, before_data)
 
     def _buffer(self, name: str, size: int) -> memoryview:
         """Give bytes of this thread that are used again: new memory takes longer than to decode."""
@@ -166,8 +169,8 @@ class _Pages:
         self.expand: Callable[..., Any] = pa.Codec(name).decompress if name else bytes
         self.used = 0
 
-    def decoded(self, column: PlainColumn, rows: int) -> Column:
-        """Give the values of all pages."""
+    def decoded(self, column: PlainColumn, rows: int, before_data: int) -> Column:
+        """Give the values of all pages; the dictionary has exactly the bytes before the data."""
         dictionary_page, pages = memoryview(b""), []
         words: list[str] | None = None
         count = 0
@@ -175,6 +178,7 @@ class _Pages:
             _need(min(*header[KIND:CHECKSUM], *header[REQUIRED[header[KIND]]]) >= 0)
             if header[KIND] == DICTIONARY_PAGE:
                 _need(header[DICTIONARY + ENCODING] in (PLAIN, PLAIN_DICTIONARY) and not count)
+                _need(header[BODY] + header[STORED] == before_data and not pages)
                 begin, end = self._put(header, 0)
                 dictionary_page, count = self.expanded[begin:end], header[DICTIONARY + COUNT]
             elif header[KIND] == DATA_PAGE:
@@ -188,6 +192,7 @@ class _Pages:
                 begin, end = self._put(header, of_v2[V2_LEVELS])
                 levels, kind = begin + of_v2[V2_LEVELS], ENCODINGS[of_v2[V2_ENCODING]]
                 pages.append((begin, end, levels, of_v2[COUNT], kind))
+        _need(bool(count) or before_data == 0)
         made = column.kind
         if column.stored is None:
             # Texts that are not all in a dictionary are for Arrow.
@@ -199,7 +204,7 @@ class _Pages:
                 pages = [(*page[:-1], 2 * page[-1]) for page in pages]
             elif any(page[-1] == VALUES for page in pages):
                 made = column.stored.newbyteorder("=")
-            _need(len(dictionary_page) >= count * column.stored.itemsize)
+            _need(len(dictionary_page) == count * column.stored.itemsize)
             dictionary = _as(np.frombuffer(dictionary_page, column.stored, count), made)
         values, bits = np.empty(rows, made), f"u{made.itemsize}"
         table = np.array(pages, np.int64).reshape(-1, 5)
@@ -308,6 +313,7 @@ def _words(data: memoryview, count: int) -> list[str]:
         _need(end <= len(data))
         words.append(str(data[at + 4 : end], "utf-8"))
         at = end
+    _need(at == len(data))
     return words
 
 
