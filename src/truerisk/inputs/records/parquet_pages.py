@@ -171,7 +171,8 @@ class _Pages:
 
     def decoded(self, column: PlainColumn, rows: int, before_data: int) -> Column:
         """Give the values of all pages; the dictionary has exactly the bytes before the data."""
-        dictionary_page, pages = memoryview(b""), []
+        dictionary_page = memoryview(b"")
+        pages: list[tuple[int, int, int, int, int]] = []
         words: list[str] | None = None
         count = 0
         for header in self._headers():
