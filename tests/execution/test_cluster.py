@@ -117,6 +117,6 @@ class Addresses:
 )
 def test_only_workers_on_this_computer_are_asked_directly(addresses, direct):
     client = Addresses(*addresses)
-    submit = cluster.Cluster(client, ours=False)._submitting(("task", {}))
+    submit = cluster.Cluster(client, ours=False).submitting(("task", {}))
     assert submit([1]).result() == "future"
     assert client.asked == [direct]

@@ -68,7 +68,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 
         try:
             [content] = self.client.scatter([(task, dict(shared))], broadcast=True, hash=False)
-            submit = self._submitting(content)
+            submit = self.submitting(content)
             yield from in_order(submit, items, workers)
         except (KilledWorker, CancelledError, CommClosedError) as error:
             raise WorkerDied(str(error)) from error
@@ -78,7 +78,8 @@ class Cluster(AbstractContextManager["Cluster"]):
                 "Install it there, or put it where they start."
             ) from error
 
-    def _submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:
+    def submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:
+        """Give the function that sends a batch to the cluster."""
         workers = self.client.nthreads()
         direct = all(address.startswith(REACHED_DIRECTLY) for address in workers)
 

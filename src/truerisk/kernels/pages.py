@@ -3,10 +3,12 @@
 Headers   structs of Thrift's compact protocol: a field begins with a byte, the distance from the
           number of the field before in the upper half and the type in the lower; whole numbers are
           zigzag varints.  The numbers of the page header and of the structs in it are kept
+Footer    of all it says, only where the pages of columns are and how they are compressed
 Runs      levels and places in a dictionary are runs: one value many times, or groups of eight
           values packed into `width` bytes, the lowest bits first
 Checks    nothing is read beyond the end, and whatever is not as described ends the reading: the
-          caller then gives the page to a reader that says what is wrong with it
+          caller then gives the page to a reader that says what is wrong with it; a page that is
+          longer than its values is not as described
 Source    https://github.com/apache/parquet-format (Encodings.md, parquet.thrift)
 Flags     exact
 """
@@ -15,13 +17,17 @@ import cython
 
 Word = cython.fused_type(cython.uchar, cython.ushort, cython.uint, cython.ulonglong)
 
-# Types of Thrift's compact protocol that occur in page headers.
+# Types of Thrift's compact protocol.
 TRUE = cython.declare(cython.int, 1)
 FALSE = cython.declare(cython.int, 2)
+BYTE = cython.declare(cython.int, 3)
 I16 = cython.declare(cython.int, 4)
 I32 = cython.declare(cython.int, 5)
 I64 = cython.declare(cython.int, 6)
+DOUBLE = cython.declare(cython.int, 7)
 BINARY = cython.declare(cython.int, 8)
+LIST = cython.declare(cython.int, 9)
+SET = cython.declare(cython.int, 10)
 STRUCT = cython.declare(cython.int, 12)
 
 MAX_DEPTH = cython.declare(cython.int, 8)
@@ -137,6 +143,158 @@ def page_headers(
 
 @cython.cfunc
 @cython.nogil
+def pass_over(  # noqa: PLR0911
+    data: cython.const[cython.uchar][::1],
+    at: cython.Py_ssize_t,
+    kind: cython.int,
+    in_list: cython.bint,
+    depth: cython.int,
+) -> cython.Py_ssize_t:
+    """Return what follows a value of that type, or −1."""
+    value: cython.ulonglong
+    size: cython.ulonglong
+    i: cython.ulonglong
+    head: cython.int
+    if at < 0 or depth > MAX_DEPTH:
+        return NOWHERE
+    if kind == TRUE or kind == FALSE:
+        return at + 1 if in_list else at
+    if kind == BYTE:
+        return at + 1
+    if I16 <= kind <= I64:
+        return varint(data, at, data.shape[0])[1]
+    if kind == DOUBLE:
+        return at + 8
+    if kind == BINARY:
+        value, at = varint(data, at, data.shape[0])
+        if at < 0 or value > cython.cast(cython.ulonglong, data.shape[0] - at):
+            return NOWHERE
+        return at + cython.cast(cython.Py_ssize_t, value)
+    if kind == LIST or kind == SET:
+        size, at, kind = list_of(data, at)
+        i = 0
+        while i < size and 0 <= at <= data.shape[0]:
+            at = pass_over(data, at, kind, True, depth + 1)
+            i += 1
+        return at
+    if kind == STRUCT:
+        while at < data.shape[0]:
+            head = cython.cast(cython.int, data[at])
+            at += 1
+            if head == 0:
+                return at
+            if head < 16:
+                value, at = varint(data, at, data.shape[0])
+            at = pass_over(data, at, head & 15, False, depth + 1)
+            if at < 0:
+                return NOWHERE
+    return NOWHERE
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.returns((cython.ulonglong, cython.Py_ssize_t, cython.int))
+def list_of(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t):
+    """Read the head of a list: how many values, where they begin (−1: nowhere), and their type."""
+    head: cython.int
+    size: cython.ulonglong
+    if at < 0 or at >= data.shape[0]:
+        return 0, NOWHERE, 0
+    head = cython.cast(cython.int, data[at])
+    size = head >> 4
+    at += 1
+    if size == 15:
+        size, at = varint(data, at, data.shape[0])
+    return size, at, head & 15
+
+
+@cython.cfunc
+@cython.nogil
+def read_facts(
+    data: cython.const[cython.uchar][::1],
+    at: cython.Py_ssize_t,
+    level: cython.int,
+    count: cython.longlong[::1],
+    facts: cython.longlong[:, ::1],
+) -> cython.Py_ssize_t:
+    """Write what a struct of the footer says of columns; return what follows it, or −1.
+
+    A file (level 0) has row groups in field 4, a row group (1) has columns in field 1 and its rows
+    in field 3, and a column (2) has its facts (3) in field 3.
+    """
+    number: cython.Py_ssize_t = 0
+    head: cython.int
+    kind: cython.int
+    value: cython.ulonglong
+    whole: cython.longlong
+    size: cython.ulonglong
+    i: cython.ulonglong
+    first: cython.Py_ssize_t = count[0]
+    row: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    if level == 2:
+        count[0] += 1
+    while 0 <= at < data.shape[0]:
+        head = cython.cast(cython.int, data[at])
+        at += 1
+        if head == 0:
+            return at
+        kind = head & 15
+        if head < 16:
+            value, at = varint(data, at, data.shape[0])
+            if at < 0:
+                return NOWHERE
+            number = cython.cast(cython.Py_ssize_t, value >> 1)
+        else:
+            number += head >> 4
+        last = min(cython.cast(cython.Py_ssize_t, count[0]), facts.shape[0])
+        if kind == LIST and ((level == 0 and number == 4) or (level == 1 and number == 1)):
+            size, at, kind = list_of(data, at)
+            if kind != STRUCT:
+                return NOWHERE
+            i = 0
+            while i < size and 0 <= at < data.shape[0]:
+                at = read_facts(data, at, level + 1, count, facts)
+                i += 1
+        elif level == 2 and kind == STRUCT and number == 3:
+            at = read_facts(data, at, 3, count, facts)
+        elif (kind == I32 or kind == I64) and (level == 3 or (level == 1 and number == 3)):
+            value, at = varint(data, at, data.shape[0])
+            whole = cython.cast(cython.longlong, value >> 1)
+            if value & 1:
+                whole = -whole - 1
+            if level == 1:
+                for row in range(first, last):
+                    facts[row, 3] = whole
+            elif 0 < number != 3 and number < facts.shape[1] and 0 < last == count[0]:
+                facts[last - 1, number] = whole
+        else:
+            if level == 2 and number != 2 and 0 < last == count[0]:
+                facts[last - 1, 0] += number < 4 or number > 7
+            at = pass_over(data, at, kind, False, 0)
+    return NOWHERE
+
+
+def column_facts(
+    footer: cython.const[cython.uchar][::1],
+    count: cython.longlong[::1],
+    facts: cython.longlong[:, ::1],
+):
+    """Read the facts of all columns of all row groups, one row each; return whether it could be.
+
+    A fact stands at the number of its field; at 3 stand the rows of the row group, and at 0 a
+    number that is not 0 if the column is in another file, or encrypted.
+    """
+    at: cython.Py_ssize_t
+    with cython.nogil:
+        count[0] = 0
+        at = read_facts(footer, 0, 0, count, facts)
+    return at >= 0
+
+
+@cython.cfunc
+@cython.nogil
 def all_present(
     data: cython.const[cython.uchar][::1],
     at: cython.Py_ssize_t,
@@ -187,7 +345,7 @@ def copy_plain(
     k: cython.int
     size: cython.Py_ssize_t = values.strides[0]
     word: cython.ulonglong
-    if end - at < size * (stop - done):
+    if end - at != size * (stop - done):
         return False
     if size == 4:  # written out, a number is read at once
         for i in range(stop - done):
@@ -220,7 +378,7 @@ def copy_bits(
 ) -> cython.bint:
     """Read values of one bit, the lowest first."""
     i: cython.Py_ssize_t
-    if 8 * (end - at) < stop - done:
+    if end - at != (stop - done + 7) // 8:
         return False
     for i in range(stop - done):
         values[done + i] = (data[at + (i >> 3)] >> (i & 7)) & 1
@@ -229,7 +387,7 @@ def copy_bits(
 
 @cython.cfunc
 @cython.nogil
-def look_up_places(
+def look_up_places(  # noqa: PLR0911
     data: cython.const[cython.uchar][::1],
     at: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
@@ -276,9 +434,9 @@ def look_up_places(
                 bits += 8
             if bits < width or place >= size:
                 return False
-            last = stop
-            if run >> 1 < cython.cast(cython.ulonglong, stop - done):
-                last = done + cython.cast(cython.Py_ssize_t, run >> 1)
+            if run >> 1 > cython.cast(cython.ulonglong, stop - done):
+                return False
+            last = done + cython.cast(cython.Py_ssize_t, run >> 1)
             first = dictionary[place]
             for i in range(done, last):
                 values[i] = first
@@ -286,6 +444,8 @@ def look_up_places(
             continue
         # The values, or the bytes of the last group, may end before the run does.
         groups = run >> 1
+        if groups > cython.cast(cython.ulonglong, (stop - done + 7) // 8):
+            return False
         if groups > cython.cast(cython.ulonglong, (stop - done) // 8):
             groups = (stop - done) // 8
         full = cython.cast(cython.Py_ssize_t, groups)
@@ -328,7 +488,8 @@ def look_up_places(
                 values[i] = dictionary[place if place < size else 0]
         at += full * width
         done += 8 * full
-        if groups < run >> 1:
+        if groups < run >> 1 and done < stop:
+            last = at + width
             held = 0
             bits = 0
             while done < stop:
@@ -344,7 +505,8 @@ def look_up_places(
                 largest = max(largest, place)
                 values[done] = dictionary[place if place < size else 0]
                 done += 1
-    return largest < size
+            at = min(last, end)  # the rest of the group is nothing
+    return largest < size and at == end
 
 
 def read_pages(

@@ -46,12 +46,15 @@ def outcome(path, options=None):
     try:
         reader = ParquetFile(path, None, options or tr.ReadingOptions())
         rows = list(reader.rows(SELECTION))
-    except InputError as error:
+        cells = {
+            name: [cell for one in rows for cell in one.columns[name].tolist()]
+            for name in SELECTION.columns
+        }
+    except (
+        InputError,
+        KeyError,
+    ) as error:  # a name that changed is refused where roles are settled
         return str(error)
-    cells = {
-        name: [cell for one in rows for cell in one.columns[name].tolist()]
-        for name in SELECTION.columns
-    }
     kinds = {name: column.kind for name, column in rows[0].columns.items()}
     types = {name: str(rows[0].columns[name].values.dtype) for name in SELECTION.columns[1:]}
     places = [one.places.where(0) for one in rows]
@@ -85,7 +88,7 @@ def test_the_cells_are_those_of_arrow(tmp_path, monkeypatch, n, compression, for
     expected = by_arrow(monkeypatch, path)
     assert outcome(path) == expected
     # Booleans of the second version are runs, which Arrow reads.
-    assert decoded_here(path) == (version == "1.0")
+    assert decoded_here(path) == (version == "1.0" and compression != "gzip")
 
 
 def test_required_columns_have_no_levels(tmp_path, monkeypatch):
@@ -154,6 +157,24 @@ def test_a_changed_byte_is_seen_as_arrow_sees_it(tmp_path, monkeypatch, compress
         damaged[at] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
         assert str(outcome(path)) == str(by_arrow(monkeypatch, path)), at
+
+
+def test_a_damaged_footer_is_read_as_arrow_reads_it(tmp_path, monkeypatch):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table(9), path, write_statistics=False, store_schema=False)
+    intact = path.read_bytes()
+    facts = parquet_pages.facts_of(path, 1, 8)
+    assert facts[0, :, parquet_pages.CODEC].tolist() == [parquet_pages.SNAPPY] * 8
+    expected, refused = outcome(path), 0
+    for at in range(len(intact) - 8 - int.from_bytes(intact[-8:-4], "little"), len(intact) - 8):
+        damaged = bytearray(intact)
+        damaged[at] ^= 32
+        path.write_bytes(damaged)
+        here, arrow = outcome(path), by_arrow(monkeypatch, path)
+        # Statistics that do not fit are not looked at here.
+        assert str(here) == str(arrow) or (here == expected and isinstance(arrow, str)), at
+        refused += isinstance(here, str)
+    assert refused > 8
 
 
 def test_a_wrong_checksum_is_named(tmp_path):
