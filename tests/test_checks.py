@@ -85,3 +85,14 @@ def test_a_generator_is_used_and_a_seed_repeats():
 
 def test_the_nearest_name_is_suggested():
     assert did_you_mean("acuracy", ["accuracy", "recall"]) == " Did you mean 'accuracy'?"
+
+
+def test_a_seed_that_is_stated_is_the_one_given_or_one_drawn():
+    assert checks.stated_seed(7) == 7
+    assert 0 <= checks.stated_seed(None) < 2**32
+    rng = np.random.default_rng(3)
+    drawn = int(np.random.default_rng(3).integers(2**32))
+    assert checks.stated_seed(rng, generators=True) == drawn
+    for wrong in (rng, "7", 1.5):
+        with pytest.raises(InputError, match="`random_state` must be a whole number"):
+            checks.stated_seed(wrong)

@@ -118,11 +118,15 @@ def check_same_length(**columns: Sequence[Any] | NDArray[Any] | None) -> int:
     return n
 
 
-def stated_seed(random_state: int | np.random.Generator | None) -> int:
-    """Give the seed that a result can state: the one given, or one that is drawn."""
-    if random_state is None or isinstance(random_state, np.random.Generator):
+def stated_seed(random_state: Any, *, generators: bool = False) -> int:
+    """Give the seed that a result can state: the one given, or one that is drawn.
+
+    With `generators`, it may be drawn from a generator that is given.
+    """
+    drawn = generators and isinstance(random_state, np.random.Generator)
+    if random_state is None or drawn:
         return int(check_random_state(random_state).integers(2**32))
-    return int(check_whole_number(random_state, "random_state"))
+    return check_whole_number(random_state, "random_state")
 
 
 def check_random_state(random_state: int | np.random.Generator | None) -> np.random.Generator:

@@ -310,7 +310,7 @@ def compare_over_datasets(
     means = fold_means(folds)
     ranks = ranks_of(means, higher_is_better=higher_is_better)
     averages = ranks.mean(axis=0)
-    seed = stated_seed(random_state)
+    seed = stated_seed(random_state, generators=True)
     several = k > 2
     pairs = _pairs(
         means,

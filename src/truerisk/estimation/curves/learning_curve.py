@@ -289,7 +289,7 @@ def learning_curve(
     units = units_of(groups)
     check_same_length(X=range(number_of_rows(X)), y=codes, groups=units)
     at = positive_at(measure, labels, pos_label)
-    seed = stated_seed(random_state)
+    seed = stated_seed(random_state, generators=True)
     if cv is None:
         share = 0.25 if test_size is None else test_size
         plan = CurvePlan(codes, units, held_out_of(codes, share), seed)
