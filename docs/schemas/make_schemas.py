@@ -212,7 +212,7 @@ def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:  # noqa: PLR0911
         kinds = [one for one in inner if one is not Ellipsis]
         items = kinds[0] if len(set(kinds)) == 1 else Any
         return {"type": "array", "items": _type(items, definitions)}
-    if origin is Mapping:
+    if origin in {Mapping, dict}:
         return {"type": "object", "additionalProperties": _type(inner[1], definitions)}
     return {}
 

@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_origin
 
 from truerisk.errors import InputError, ResourceError
 
@@ -65,18 +66,23 @@ def _finding(text: str, code: str) -> Finding:
     return Finding(text, code=code)
 
 
+@cache
+def _mappings(kind: type) -> tuple[str, ...]:
+    """Name the fields that a dataclass declares as mappings."""
+    return tuple(one.name for one in dataclasses.fields(kind) if get_origin(one.type) is Mapping)
+
+
 def has_code(findings: Iterable[str], *codes: str) -> bool:
     """Whether one of the findings has one of the codes."""
     return any(isinstance(one, Finding) and one.code in codes for one in findings)
 
 
 class Frozen:
-    """A dataclass whose dictionaries are read-only views, and which can be pickled and copied."""
+    """A dataclass that can be pickled and copied; what it declares as `Mapping` is read-only."""
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, dict):
-                object.__setattr__(self, name, MappingProxyType(dict(value)))
+        for name in _mappings(type(self)):  # type: ignore[arg-type]  # (classes are hashable)
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only views of dictionaries can be neither pickled nor copied; what they show can.
@@ -193,7 +199,7 @@ class Reportable(Tabular):
         return shown
 
 
-class NamedEntries(Reportable, Mapping[str, Entry]):
+class NamedEntries(Mapping[str, Entry]):
     """A result that is a read-only mapping of names to entries, which one of its fields holds."""
 
     entries: ClassVar[str]  # the name of that field
@@ -448,7 +454,7 @@ class Resampled(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Evaluation(NamedEntries[Estimate]):
+class Evaluation(Reportable, NamedEntries[Estimate]):
     """Every measure of one set of predictions: an ordered, read-only mapping of estimates.
 
     `by_class` holds the estimates of the single classes (empty for two classes); `verdict` says in

@@ -29,7 +29,15 @@ from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.measures.registry import title_of
-from truerisk.results import Estimate, Evaluation, Finding, NamedEntries, Row, estimate_row
+from truerisk.results import (
+    Estimate,
+    Evaluation,
+    Finding,
+    NamedEntries,
+    Reportable,
+    Row,
+    estimate_row,
+)
 
 Progress = Callable[[int, int, int], None]
 Key = tuple[str, str]  # measure and class
@@ -106,7 +114,7 @@ class AuditedInterval:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Audit(NamedEntries[AuditedInterval]):
+class Audit(Reportable, NamedEntries[AuditedInterval]):
     """How often each interval covered on samples of the user's own data, by measure.
 
     `size` is the number of rows in a sample, `n` of all the data; `drawn` samples were drawn,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from truerisk.results import Comparison, NamedEntries, Row
+from truerisk.results import Comparison, NamedEntries, Reportable, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class BayesianComparison(Comparison):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ModelComparisons(NamedEntries[Comparison]):
+class ModelComparisons(Reportable, NamedEntries[Comparison]):
     """Two learners compared by several measures: a read-only mapping from measure to comparison.
 
     Nothing is corrected for their number: the more measures one looks at, the likelier it is that

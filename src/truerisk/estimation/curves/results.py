@@ -23,6 +23,7 @@ from truerisk.results import (
     Frozen,
     Interval,
     NamedEntries,
+    Reportable,
     Row,
     estimate_row,
 )
@@ -327,7 +328,7 @@ class LearnerCurve(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LearningCurve(NamedEntries[LearnerCurve]):
+class LearningCurve(Reportable, NamedEntries[LearnerCurve]):
     """The curves of several learners on the same divisions: a read-only mapping, name → curve.
 
     `crossings` tells for each two learners from which size on which one is better;

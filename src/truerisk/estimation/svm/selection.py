@@ -65,7 +65,7 @@ class Selection(Reportable):
     kind: ClassVar[str] = "selection"
 
     candidates: tuple[Candidate, ...]
-    best: Mapping[str, Any]
+    best: dict[str, Any]
     estimate: Estimate
     corrected: Estimate
     notes: tuple[str, ...] = ()
