@@ -505,8 +505,8 @@ class Nearby:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like)
         beyond = np.abs(solution.y * solution.decision - 1.0)
-        near, everyone = solution.free | (beyond < NEAR_MARGIN), np.arange(len(gram))
-        near = np.flatnonzero(near) if near.mean() < MOST else everyone
+        everyone, is_near = np.arange(len(gram)), solution.free | (beyond < NEAR_MARGIN)
+        near = np.flatnonzero(is_near) if is_near.mean() < MOST else everyone
         single = nearest_first(gram, near)
         self.batch = Batch(
             gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance
