@@ -54,6 +54,7 @@ MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 GROWTHS = 6  # of the tableau, in one try
 NEAR_MARGIN = 1.0  # how far from the margin an example may change sides without a few others
+MOST = 0.7  # of the examples: to leave the rest out of steps saves little
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
 INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
@@ -94,6 +95,11 @@ class Tableau:
         n, scale = len(y), spread(gram)
         self.gram, self.floor = gram, PIVOT * scale
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
+        # 1 / (A⁻¹)ⱼⱼ is the squared distance of j to the flat of the other free examples.
+        if like is not None and not like.pivots.inverse.diagonal()[1:].max() < 1.0 / (
+            INDEPENDENT * scale
+        ):
+            like = None
         self.like, pivots = like, None if like is None else like.pivots
         if pivots is None:
             among = gram[np.ix_(candidates, candidates)]
@@ -499,8 +505,9 @@ class Nearby:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like)
         beyond = np.abs(solution.y * solution.decision - 1.0)
-        near = np.flatnonzero(solution.free | (beyond < NEAR_MARGIN))
-        everyone, single = np.arange(len(gram)), nearest_first(gram, near)
+        everyone, is_near = np.arange(len(gram)), solution.free | (beyond < NEAR_MARGIN)
+        near = np.flatnonzero(is_near) if is_near.mean() < MOST else everyone
+        single = nearest_first(gram, near)
         self.batch = Batch(
             gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance
         )
