@@ -58,7 +58,8 @@ from truerisk.tallies.placements import share_below
 FOLDS, REPEATS, LEVEL, SAMPLES = 10, 5, 0.95, 300
 TARGET, RIVAL, OLD_CHOICE = "this model", "corrected_t", "bootstrap_out_of_bag"
 BEST_OF, CHOICES = "best of ten", 300
-OTHER_DESIGNS = ((1, 10), (1, 5), (3, 5), (5, 2), (5, 5), (10, 10))  # repetitions, folds
+# Repetitions and folds; halves, as random divisions, are those of studies/audit/divisions.py.
+OTHER_DESIGNS = ((1, 10), (1, 5), (3, 5), (5, 5), (10, 10))
 MIN_OF_A_CLASS = 2  # a sample with fewer is drawn anew
 ABSENT = -1
 OF_TWO = (

@@ -78,8 +78,8 @@ def test_a_model_that_always_fails_is_no_result_even_if_allowed():
         estimate(PredictsNoLabel(), X, Y, allow_failed=True, **FEW)
 
 
-def test_a_regressor_is_told_by_its_predictions():
-    with pytest.raises(RefitError, match=r"`model` must predict one of the labels \[0, 1\]; got"):
+def test_a_regressor_is_refused_before_any_refit():
+    with pytest.raises(InputError, match=r"`model` must be a classifier; got LinearRegression, a"):
         estimate(LinearRegression(), X, Y, **FEW)
 
 

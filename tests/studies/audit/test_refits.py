@@ -49,7 +49,7 @@ def test_the_intervals_are_those_of_estimate(name, learner, model):
     [
         ("shifted groups", {"groups": 20, "repeats": 3, "folds": 5}),
         ("rings", {"repeats": 1}),
-        ("rings", {"repeats": 5, "folds": 2}),
+        ("rings", {"repeats": 5, "folds": 5}),
     ],
 )
 def test_other_refits_and_groups_are_those_of_estimate(name, design):
