@@ -140,7 +140,7 @@ def test_groups_widen_every_interval_of_scores():
         grouped = tr.evaluate(y[four], y_score=score[four], groups=four, **options)
         for name in names:
             width = grouped[name].interval.width
-            further = 0.8 if name == "roc_auc" else 0.5  # its lower end reaches as that of precision
+            further = 0.8 if name == "roc_auc" else 0.5  # it reaches further down
             assert width == pytest.approx(once[name].interval.width, rel=further), name
             assert rows_only[name].interval.width < 0.75 * width, name
             assert grouped[name].interval.method != rows_only[name].interval.method, name

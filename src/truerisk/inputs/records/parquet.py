@@ -16,9 +16,8 @@ from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
 from truerisk.inputs.records.arrow import plain_columns
-from truerisk.inputs.records.parquet_pages import PlainColumns
 from truerisk.inputs.records.places import Places, read_failure, refusal, shown_path
-from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
+from truerisk.inputs.records.rows import Rows, Selection, ahead
 
 # Names in a damaged footer need not be UTF-8.
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -69,9 +68,9 @@ class ParquetFile:
                 digest = pool.submit(_sha256, self.path, stop)
             try:
                 row = 1
-                for rows in self._all_rows(selection):
-                    yield rows
-                    row += rows.count
+                for batch in ahead(self._batches(selection)):
+                    yield self._numbered(batch, row, selection)
+                    row += batch.num_rows
                 if row != self.count + 1:
                     raise refusal(
                         self.path,
@@ -81,42 +80,18 @@ class ParquetFile:
             finally:
                 stop.set()
 
-    def _all_rows(self, selection: Selection) -> Iterator[Rows]:
-        """Read the row groups that are plain; from the first that is not on, Arrow reads them."""
-        with self._open() as file:
-            plain = PlainColumns.of(self.path, file, selection)
-            groups = self.row_groups
-            if groups is None:
-                groups = list(range(file.metadata.num_row_groups))
-        first_row, size = self.rows_before + 1, self.options.batch_rows
-        if plain is not None:
-            done = 0
-            for columns in in_order(plain.row_group, groups):
-                if columns is None:
-                    break
-                done += 1
-                count = len(next(iter(columns.values())))
-                for start in range(0, count, size):
-                    rows = slice(start, start + size)
-                    part = {name: column.taken(rows) for name, column in columns.items()}
-                    yield Rows(part, min(size, count - start), first_row, self._places(first_row))
-                    first_row += min(size, count - start)
-            groups = groups[done:]
-        for batch in ahead(self._batches(selection, groups)) if groups else ():
-            places = self._places(first_row)
-            columns = plain_columns(batch, selection, places, self.options)
-            yield Rows(columns, batch.num_rows, first_row, places)
-            first_row += batch.num_rows
+    def _numbered(self, batch: pa.RecordBatch, first_row: int, selection: Selection) -> Rows:
+        first_row += self.rows_before
+        places = Places(self.path, lambda row: f"row {first_row + row}")
+        columns = plain_columns(batch, selection, places, self.options)
+        return Rows(columns, batch.num_rows, first_row, places)
 
-    def _places(self, first_row: int) -> Places:
-        return Places(self.path, lambda row: f"row {first_row + row}")
-
-    def _batches(self, selection: Selection, groups: list[int]) -> Iterator[pa.RecordBatch]:
+    def _batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         try:
             with self._open(self._text_columns(selection)) as file:
                 yield from file.iter_batches(
                     batch_size=self.options.batch_rows,
-                    row_groups=groups,
+                    row_groups=self.row_groups,
                     columns=list(dict.fromkeys(selection.columns)),
                     use_threads=True,
                 )
