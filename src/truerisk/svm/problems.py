@@ -21,7 +21,7 @@ from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import LastTableau, margins_without_gram
+from truerisk.svm.gram.leave_out import margins_without_gram
 from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.dual import solve_rows
@@ -297,13 +297,8 @@ class GramProblem(Problem):
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         radius = self.radius[0] if solution.is_prunable else np.inf
         return margins_without_gram(
-            self.gram, solution, which, squared_radius=radius, workers=workers, last=self.last
+            self.gram, solution, which, squared_radius=radius, workers=workers
         )
-
-    @cached_property
-    def last(self) -> LastTableau:
-        """What examples were last left out of: refits near that solution take rows from it."""
-        return LastTableau()
 
     @cached_property
     def radius(self) -> tuple[float, str]:

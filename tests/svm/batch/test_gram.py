@@ -11,8 +11,6 @@ from sklearn.svm import SVC
 from truerisk.svm.batch import gram as batch_gram
 from truerisk.svm.batch.gram import Nearby, Tableau, gram_decisions
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import Tableau as LeavingOut
-from truerisk.svm.gram.leave_out import exact_start
 
 
 def data(seed, n=60, d=6):
@@ -305,26 +303,6 @@ def test_rows_that_are_added_as_they_are_needed_are_those_of_the_whole_tableau(s
     np.testing.assert_allclose(
         part.effect_of(given_values), whole.effect_of(given_values), atol=1e-10
     )
-
-
-def test_rows_that_examples_were_left_out_on_are_taken_over():
-    X, y = data(9, n=90, d=4)
-    gram = kernel(X, "RBF")
-    solution = solve_gram(gram, y, np.ones(90))
-    base = exact_start(gram, solution)
-    like = LeavingOut(base)
-    like.add(np.arange(0, 90, 2))
-    own = Tableau(gram, y, np.flatnonzero(solution.free), whole=False)
-    same = Tableau(gram, y, np.flatnonzero(solution.free), whole=False, like=like)
-    for tableau in (own, same):
-        tableau.add(np.arange(3, 40))
-        tableau.add(np.arange(30, 60))
-    assert set(same.members) == set(own.members)
-    np.testing.assert_array_equal(same.place >= 0, own.place >= 0)
-    for i in range(3, 60):
-        rows = same.values[same.place[i]], own.values[own.place[i]]
-        np.testing.assert_allclose(*rows, atol=1e-8)
-    np.testing.assert_allclose(same.own, own.own, atol=1e-8)
 
 
 @pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])

@@ -265,15 +265,6 @@ def test_an_inverse_that_was_updated_is_made_anew():
     assert leave_out.renewed(both) is both
 
 
-def test_the_tableau_of_the_last_solution_stays():
-    X, y = np.array([[0.0], [1.0], [1.5], [2.5]]), np.array([-1.0, 1.0, -1.0, 1.0])
-    gram, last = X @ X.T, leave_out.LastTableau()
-    solution, other = (solve_gram(gram, y, np.full(4, cost)) for cost in (1.0, 2.0))
-    margins_without_gram(gram, solution, np.arange(4), squared_radius=np.inf, last=last)
-    assert last.of(other) is None
-    assert last.of(solution) is last.tableau is not None
-
-
 @pytest.mark.parametrize(("kind", "cost"), [("linear", 10.0), ("RBF", 1.0), ("cubic", 0.1)])
 def test_paths_on_the_tableau_end_where_those_on_the_inverse_do(kind, cost, monkeypatch):
     rng = np.random.default_rng(5)

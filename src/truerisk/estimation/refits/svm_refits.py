@@ -143,7 +143,6 @@ class SVMStart:
                 form.problem.gram,
                 solution,
                 tolerance=tolerance,
-                like=form.problem.last.of(solution),
             )
             for solution in self.starts
             if solution is not None

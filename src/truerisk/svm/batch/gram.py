@@ -26,7 +26,6 @@ from truerisk.kernels import batch as kernel
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import Tableau as LeavingOut
 from truerisk.svm.gram.path import (
     FreeBlock,
     Path,
@@ -55,6 +54,7 @@ STEPS_PER_EXAMPLE = 100  # for every try
 GROWTHS = 6  # of the tableau, in one try
 NEAR_MARGIN = 1.0  # how far from the margin an example may change sides without a few others
 MOST = 0.7  # of the examples: to leave the rest out of steps saves little
+MANY_FREE = 0.05  # of the examples; with fewer, those left out often object
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
 INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
@@ -89,24 +89,16 @@ class Tableau:
         *,
         ridge: float = 0.0,
         whole: bool = True,
-        like: LeavingOut | None = None,
     ) -> None:
-        """Pivot on the candidates, but for those that depend on the others; or as `like` does."""
+        """Pivot on the candidates, but for those that depend on the others."""
         n, scale = len(y), spread(gram)
         self.gram, self.floor = gram, PIVOT * scale
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
-        # 1 / (A⁻¹)ⱼⱼ is the squared distance of j to the flat of the other free examples.
-        if like is not None and not like.pivots.inverse.diagonal()[1:].max() < 1.0 / (
-            INDEPENDENT * scale
-        ):
-            like = None
-        self.like, pivots = like, None if like is None else like.pivots
-        if pivots is None:
-            among = gram[np.ix_(candidates, candidates)]
-            among.flat[:: len(candidates) + 1] += self.ridge
-            block = empty_block(len(candidates))
-            fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
-            pivots = pivots_on(gram, block, candidates[members_of(block)])
+        among = gram[np.ix_(candidates, candidates)]
+        among.flat[:: len(candidates) + 1] += self.ridge
+        block = empty_block(len(candidates))
+        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
+        pivots = pivots_on(gram, block, candidates[members_of(block)])
         self.members, self.others, self.inverse, self.across, self.reply = pivots
         self.base = np.zeros(n, bool)
         self.base[self.members] = True
@@ -135,9 +127,6 @@ class Tableau:
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
         rows, free = np.arange(first, self.size), self.base[examples]
-        if self.like is not None and (there := self.like.place[examples] >= 0).any():
-            self._copy(self.like, examples[there], rows[there])
-            rows, free, examples = rows[~there], free[~there], examples[~there]
         at = np.searchsorted(self.others, bounded := examples[~free])
         seen = gram_rows(self.gram, bounded, self.others)
         seen -= self.across[:, at].T @ self.reply
@@ -148,13 +137,6 @@ class Tableau:
         at = order[np.searchsorted(self.members, examples[free], sorter=order)] + 1
         self.values[np.ix_(rows[free], self.others)] = -self.reply[at]
         self.values[np.ix_(rows[free], self.members)] = -self.inverse[at, 1:]
-
-    def _copy(self, like: LeavingOut, examples: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        """Copy rows; those of the free are of the gradient here, not of the residual."""
-        self.values[rows] = like.effects[like.place[examples]]
-        free = self.base[examples]
-        self.values[rows[free]] *= -1.0
-        self.values[rows[~free], examples[~free]] += self.ridge
 
     def answer_to(self, targets: Array) -> Array:
         """Return what the tableau gives for these targets in the place of y, and nothing given."""
@@ -491,22 +473,15 @@ class Nearby:
     """SVMs near a solution on all examples, as those without a few of them; a few at a time.
 
     The tableau has the rows of those only that change: with few SVMs the others are not worth it.
-    `like` is the tableau that examples were left out on, one at a time.
     """
 
-    def __init__(
-        self,
-        gram: Array,
-        solution: Solution,
-        *,
-        tolerance: float = 1e-8,
-        like: LeavingOut | None = None,
-    ) -> None:
+    def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
-        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False, like=like)
+        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
         beyond = np.abs(solution.y * solution.decision - 1.0)
         everyone, is_near = np.arange(len(gram)), solution.free | (beyond < NEAR_MARGIN)
-        near = np.flatnonzero(is_near) if is_near.mean() < MOST else everyone
+        worth_it = is_near.mean() < MOST and solution.free.mean() > MANY_FREE
+        near = np.flatnonzero(is_near) if worth_it else everyone
         single = nearest_first(gram, near)
         self.batch = Batch(
             gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance

@@ -10,8 +10,6 @@ Source    Cauwenberghs and Poggio, NIPS 2000
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -72,14 +70,12 @@ def margins_without_gram(
     *,
     squared_radius: float,
     workers: int = 1,
-    last: "LastTableau | None" = None,
 ) -> Array:
     """Return the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
     The sign is exact, and 0 is a tie; the value is exact near 0 only.  Without a free support
     vector the bias is the middle of its interval; without the only example of a class the margin is
-    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.  The tableau stays
-    in `last`.
+    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     which = np.asarray(which, np.int64)
@@ -97,14 +93,7 @@ def margins_without_gram(
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
-
-        def tableau_of(base: Path) -> Tableau:
-            made = Tableau(base)
-            if last is not None:
-                last.solution, last.tableau = solution, made
-            return made
-
-        for follow_paths in (partial(follow_on_tableau, tableau_of=tableau_of), follow_all):
+        for follow_paths in (follow_on_tableau, follow_all):
             verdicts, values = follow_paths(base, y, which[sought], ground, workers)
             margins[sought] = values
             sought = sought[verdicts > RIGHT]
@@ -114,18 +103,6 @@ def margins_without_gram(
         margins[k] = refitted_margin(gram, solution, int(which[k]))
     margins[np.abs(margins) <= tolerance] = 0.0
     return margins
-
-
-@dataclass(eq=False)
-class LastTableau:
-    """The last solution that examples were left out of, and its tableau."""
-
-    solution: Solution | None = None
-    tableau: "Tableau | None" = None
-
-    def of(self, solution: Solution) -> "Tableau | None":
-        """Return the tableau of this solution, if it was the last."""
-        return self.tableau if solution is self.solution else None
 
 
 def exact_start(gram: Array, solution: Solution) -> Path | None:
@@ -195,8 +172,6 @@ def follow_on_tableau(
     which: NDArray[np.int64],
     ground: Ground,
     workers: int,
-    *,
-    tableau_of: Callable[[Path], Tableau] = Tableau,
 ) -> tuple[NDArray[np.int64], Array]:
     """Leave out each of `which` on the tableau; a path on which much changes is given up."""
     verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
@@ -208,7 +183,7 @@ def follow_on_tableau(
     todo = np.flatnonzero(verdicts == GOING)
     if len(todo) == 0:
         return verdicts, margins
-    n, tableau = len(y), tableau_of(base)
+    n, tableau = len(y), Tableau(base)
     near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
     tableau.add(np.concatenate([members_of(base.block), which[todo], np.flatnonzero(near)]))
     limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * n + 1000)
