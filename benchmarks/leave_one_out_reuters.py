@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.svm import SVC
 
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.svm.problems import Effort, linear_problem
 from truerisk.text.vectorizer import Vectorizer
 

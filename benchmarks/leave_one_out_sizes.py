@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
 from benchmarks.svm_leave_one_out import timed
 from truerisk import KernelSVM, LinearSVM, leave_one_out
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.text.vectorizer import Vectorizer
 
 TITLE = (

@@ -44,7 +44,7 @@ def _steps(path: Path) -> dict[str, float]:
     """Time the parts in one process, libraries loaded; the last one is another program's."""
     from truerisk.estimation.corpus.categories import Trained, Training, train_svms
     from truerisk.estimation.corpus.corpus import categories_of, parts_of, truth_of, vectors_of
-    from truerisk.inputs.corpora.corpora import read_corpus
+    from truerisk.inputs.corpora import read_corpus
 
     corpus, reading = _timed(lambda: read_corpus(path))
     parts = parts_of(len(corpus), corpus.split)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from benchmarks.ranks_at_scale import best_of
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.text.vectorizer import Vectorizer
 
 TITLE = "Documents to weighted vectors of unit length, one pass to learn and transform"

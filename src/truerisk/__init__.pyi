@@ -58,8 +58,8 @@ from .evaluation.evaluate import evaluate_frame as evaluate_frame
 from .evaluation.rejection import rejection as rejection
 from .evaluation.values import evaluate_values as evaluate_values
 from .execution.cluster import use_cluster as use_cluster
-from .inputs.corpora.corpora import Corpus as Corpus
-from .inputs.corpora.corpora import read_corpus as read_corpus
+from .inputs.corpora import Corpus as Corpus
+from .inputs.corpora import read_corpus as read_corpus
 from .inputs.options import ReadingOptions as ReadingOptions
 from .inputs.roles import Roles as Roles
 from .inputs.tables import Table as Table

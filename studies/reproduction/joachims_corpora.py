@@ -12,7 +12,7 @@ import numpy as np
 
 from studies.reproduction.joachims_trials import Documents
 from truerisk.errors import InputError
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.records.places import shown_path
 
 FOLDERS = ("", "text")

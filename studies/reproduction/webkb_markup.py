@@ -23,7 +23,7 @@ from studies.reproduction.joachims_trials import (
 )
 from studies.reproduction.reproduced import Reproduction
 from studies.reproduction.settings import Settings
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 
 # Tags with the words of their attributes, and how many of 100 they are.
 TAGS = {

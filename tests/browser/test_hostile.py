@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 
 import truerisk as tr
 from truerisk.cli import main
-from truerisk.inputs.corpora.corpora import Corpus
+from truerisk.inputs.corpora import Corpus
 from truerisk.reporting.escaping import visible
 
 HOSTILE = (

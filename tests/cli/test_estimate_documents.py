@@ -37,7 +37,7 @@ def test_the_table_has_every_category_and_the_verdict(run, corpus):
 
 def test_json_and_csv_are_what_the_library_says(run, corpus):
     from truerisk.estimation.corpus.corpus import estimate_corpus
-    from truerisk.inputs.corpora.corpora import read_corpus
+    from truerisk.inputs.corpora import read_corpus
 
     options = ("--C", "0.3", "--rho", "2", "--level", "0.9", "--min-documents", "1")
     result = json.loads(run("estimate", corpus, *options, "--json").stdout)

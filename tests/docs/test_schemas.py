@@ -12,7 +12,7 @@ from truerisk.estimation.corpus.corpus import estimate_corpus
 from truerisk.estimation.svm.without_resampling import without_resampling
 from truerisk.gates.claims import at_least
 from truerisk.gates.gate import GateResult
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.results import Reportable, Resampled, Tabular
 
 FOLDER = Path(__file__).parents[2] / "docs" / "schemas"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.inputs.records.columns import Strings, _powers_of_five
+from truerisk.inputs.records.rows import Strings, _powers_of_five
 from truerisk.kernels import text, uncompiled
 
 plain = uncompiled("text")

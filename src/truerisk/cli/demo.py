@@ -22,7 +22,7 @@ from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from truerisk.inputs.corpora.corpora import Corpus
+    from truerisk.inputs.corpora import Corpus
 
 CUT = 0.5
 SEED = 4
@@ -243,7 +243,7 @@ def better_filter() -> list[float]:
 
 def news() -> "Corpus":
     """Generate short news of eight topics, some of them of two, the frequent topics first."""
-    from truerisk.inputs.corpora.corpora import Corpus
+    from truerisk.inputs.corpora import Corpus
 
     source = random.Random(SEED)  # noqa: S311  (an example, no secret)
     texts, labels = [], []

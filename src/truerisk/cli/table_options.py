@@ -15,7 +15,7 @@ from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from truerisk.inputs.corpora.corpora import Corpus
+    from truerisk.inputs.corpora import Corpus
     from truerisk.inputs.tables import Table
 
 target = opt.column("--target", "Column of the labels; recognised by its usual names.")
@@ -55,7 +55,7 @@ def table_from(data: Path, options: dict[str, Any]) -> "Table":
 
 def corpus_from(data: Path, options: dict[str, Any], split: str | None) -> "Corpus":
     """Read the documents that the options describe."""
-    from truerisk.inputs.corpora.corpora import read_corpus
+    from truerisk.inputs.corpora import read_corpus
 
     with Progress("Reading", quiet=options["quiet"]):
         return read_corpus(

@@ -22,13 +22,12 @@ from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.evaluate import evaluate_files
 from truerisk.evaluation.slicing import sliced
-from truerisk.inputs.corpora.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
+from truerisk.inputs.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
 from truerisk.inputs.files import log_of
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import as_values
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import ending, shown_path
-from truerisk.inputs.records.rows import Reader, Selection
+from truerisk.inputs.records.rows import Reader, Selection, as_values
 from truerisk.inputs.records.svmlight import is_svmlight
 from truerisk.inputs.records.text_blocks import TextBytes
 from truerisk.inputs.roles import (

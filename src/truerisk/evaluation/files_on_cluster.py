@@ -29,9 +29,8 @@ from truerisk.inputs.files import (
     selected_columns,
 )
 from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
-from truerisk.inputs.records.columns import Hashes
 from truerisk.inputs.records.places import Fingerprint, refusal, shown_path
-from truerisk.inputs.records.rows import Reader, Rows
+from truerisk.inputs.records.rows import Hashes, Reader, Rows
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 if TYPE_CHECKING:

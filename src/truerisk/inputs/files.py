@@ -15,10 +15,17 @@ from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
-from truerisk.inputs.records.columns import Strings, as_strings
 from truerisk.inputs.records.formats import ENDINGS, FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import Fingerprint, find_files, refusal, shown_path
-from truerisk.inputs.records.rows import Batch, LogFacts, Reader, Rows, Selection
+from truerisk.inputs.records.rows import (
+    Batch,
+    LogFacts,
+    Reader,
+    Rows,
+    Selection,
+    Strings,
+    as_strings,
+)
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.table_columns import MANY_CATEGORIES, UNLIKELY_SHARE, Kind
+from truerisk.inputs.tables import MANY_CATEGORIES, UNLIKELY_SHARE, Kind
 
 if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer

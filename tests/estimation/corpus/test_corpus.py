@@ -18,7 +18,7 @@ from truerisk.estimation.corpus.corpus import (
     vectors_of,
 )
 from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
-from truerisk.inputs.corpora.corpora import Corpus, read_corpus
+from truerisk.inputs.corpora import Corpus, read_corpus
 from truerisk.results import as_plain, has_code
 from truerisk.text.vectorizer import Vectorizer
 

@@ -345,7 +345,7 @@ def test_reuters_is_called_as_by_ordinary_refits(category):
     folder = os.environ.get("TRUERISK_DATA")
     if folder is None:
         pytest.skip("the Reuters corpus stands outside of the project, in TRUERISK_DATA")
-    from truerisk.inputs.corpora.corpora import read_corpus
+    from truerisk.inputs.corpora import read_corpus
     from truerisk.text.vectorizer import Vectorizer
 
     corpus = read_corpus(Path(folder) / "text" / "reuters21578_modapte.jsonl.gz")

@@ -8,9 +8,8 @@ import pytest
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.arrow import plain_columns
-from truerisk.inputs.records.columns import as_floats
 from truerisk.inputs.records.places import Places
-from truerisk.inputs.records.rows import Selection
+from truerisk.inputs.records.rows import Selection, as_floats
 
 PLACES = Places(Path("p.parquet"), lambda row: f"row {row + 1}")
 

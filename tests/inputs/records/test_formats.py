@@ -8,10 +8,9 @@ import pytest
 
 import truerisk as tr
 from truerisk.inputs.records import formats
-from truerisk.inputs.records.columns import text_column
 from truerisk.inputs.records.formats import ENDINGS, FORMATS, Format
 from truerisk.inputs.records.places import Places
-from truerisk.inputs.records.rows import Rows
+from truerisk.inputs.records.rows import Rows, text_column
 
 
 class PairsFile:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from truerisk.errors import InputError
-from truerisk.inputs.corpora.corpora import read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.svmlight import is_svmlight, read_svmlight
 from truerisk.inputs.records.text_blocks import TextBytes

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from truerisk.estimation.corpus.corpus import estimate_corpus
-from truerisk.inputs.corpora.corpora import Corpus
+from truerisk.inputs.corpora import Corpus
 from truerisk.reporting.page import report_of
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result

@@ -95,7 +95,7 @@ def fold_means(folds: Array) -> Array:
 def _column_of_names(
     path: Path, cells: dict[str, list[str]], given: str | None, options: ReadingOptions
 ) -> str | None:
-    from truerisk.inputs.table_columns import as_number
+    from truerisk.inputs.tables import as_number
 
     if given is not None:
         if given not in cells:
@@ -114,7 +114,7 @@ def _column_of_names(
 def _numbers(
     name: str, column: list[str], places: list[tuple[Places, int]], options: ReadingOptions
 ) -> list[float]:
-    from truerisk.inputs.table_columns import as_number
+    from truerisk.inputs.tables import as_number
 
     numbers = []
     for cell, (place, row) in zip(column, places, strict=True):

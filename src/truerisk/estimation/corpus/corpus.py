@@ -27,7 +27,7 @@ from truerisk.estimation.corpus.verdict import Findings, verdict_of
 from truerisk.results import Evaluation, Finding, Row, as_plain
 
 if TYPE_CHECKING:
-    from truerisk.inputs.corpora.corpora import Corpus
+    from truerisk.inputs.corpora import Corpus
     from truerisk.text.vectorizer import Vectorizer
 
 Labels = Sequence[Sequence[str]]
@@ -334,7 +334,7 @@ def estimate_corpus(
 
     Examples
     --------
-    >>> from truerisk.inputs.corpora.corpora import Corpus
+    >>> from truerisk.inputs.corpora import Corpus
     >>> texts = ("wheat corn rye", "corn wheat oats", "gold silver tin", "tin gold lead") * 3
     >>> labels = (("grain",), ("grain",), ("metal",), ("metal",)) * 3
     >>> corpus = Corpus(ids=tuple("abcdefghijkl"), texts=texts, labels=labels)

@@ -13,9 +13,8 @@ from truerisk.aliases import Array
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import Column, Strings
 from truerisk.inputs.records.places import refusal, such_rows
-from truerisk.inputs.records.rows import Rows, Selection, ahead, in_order
+from truerisk.inputs.records.rows import Column, Rows, Selection, Strings, ahead, in_order
 from truerisk.inputs.records.text_blocks import (
     Block,
     TextFile,

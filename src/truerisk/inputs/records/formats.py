@@ -42,7 +42,7 @@ FORMATS = (
     Format("parquet", "parquet", "ParquetFile", (".parquet", ".pq"), b"PAR1", is_text=False),
     Format(
         "arrow",
-        "arrow_file",
+        "arrow",
         "ArrowFile",
         (".arrow", ".arrows", ".feather"),
         ARROW_START,

@@ -9,9 +9,15 @@ import numpy as np
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import Column, joined_labels, matrix_of, text_column
 from truerisk.inputs.records.places import Places
-from truerisk.inputs.records.rows import Rows, Selection
+from truerisk.inputs.records.rows import (
+    Column,
+    Rows,
+    Selection,
+    joined_labels,
+    matrix_of,
+    text_column,
+)
 
 FRAME = Path("frame")
 TEXTS = ("String", "Categorical", "Enum")

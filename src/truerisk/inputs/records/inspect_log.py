@@ -18,10 +18,9 @@ import numpy as np
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import Column, text_column
 from truerisk.inputs.records.json_lines import nested_names, reach
 from truerisk.inputs.records.places import Places, refusal, shown_path
-from truerisk.inputs.records.rows import LogFacts, Rows, Selection
+from truerisk.inputs.records.rows import Column, LogFacts, Rows, Selection, text_column
 
 ZSTANDARD = 93  # method of compression in a zip archive
 LOCAL_HEADER = 30  # bytes before the name of a member

@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.columns import Column, Strings, text_column
-from truerisk.inputs.records.rows import LogFacts, Rows, Selection, ahead, in_order
+from truerisk.inputs.records.rows import (
+    Column,
+    LogFacts,
+    Rows,
+    Selection,
+    Strings,
+    ahead,
+    in_order,
+    text_column,
+)
 from truerisk.inputs.records.text_blocks import Block, TextFile
 from truerisk.kernels import text as kernel
 

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from truerisk.errors import InputError
-from truerisk.inputs.corpora.corpora import read_corpus
-from truerisk.inputs.corpora.reuters_sgml import is_reuters
+from truerisk.inputs.corpora import read_corpus
+from truerisk.inputs.records.reuters_sgml import is_reuters
 
 HEAD = '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n'
 

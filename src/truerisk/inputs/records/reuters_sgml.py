@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from truerisk.checks import shown
-from truerisk.inputs.corpora.documents import Documents, Refuse, whole_text
+from truerisk.inputs.corpora import Documents, Refuse, whole_text
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import refusal, shown_path
 

@@ -1,1 +1,0 @@
-"""Labelled documents: where they come from, and how they are read."""
