@@ -46,7 +46,7 @@ docs: $(DOCS_READY)  ## the guide as a site: pages, examples, reference; their c
 	rm -rf docs/_build docs/examples docs/reference
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
 	$(BIN)/python -m pytest -q tests/docs tests/reporting/test_notebooks.py tests/reporting/test_trackers.py \
-	  tests/gates/test_pipelines.py tests/inputs/records/test_places.py
+	  tests/test_action_and_hook.py tests/inputs/records/test_places.py
 	$(BIN)/python -m pytest -q tests/laws/test_every_way_in.py -k "Hugging"
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 

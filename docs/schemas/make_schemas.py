@@ -32,7 +32,7 @@ from truerisk.evaluation.best_threshold import ChosenThreshold
 from truerisk.evaluation.curve_bands import Band
 from truerisk.evaluation.doctor import Diagnosis
 from truerisk.evaluation.slices import SliceTest
-from truerisk.gates.gate import GateResult
+from truerisk.gates import GateResult
 from truerisk.intervals.planning import Plan
 from truerisk.measures.calibration import CalibrationCurve, ScoreDistribution
 from truerisk.measures.curves import (

@@ -11,7 +11,7 @@ Examples
 """
 
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.gates.claims import Check, at_least, at_most, check_bound, is_better, is_not_worse
+from truerisk.gates import Check, at_least, at_most, check_bound, is_better, is_not_worse
 from truerisk.results import Comparison, Estimate
 
 __all__ = ["assert_at_least", "assert_at_most", "assert_better", "assert_not_worse"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from studies.reproduction.joachims_printed import WORDS
 from studies.reproduction.joachims_trials import Compared
-from truerisk.reporting.render.curves import BLUE, VERMILION
+from truerisk.reporting.render.figures import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

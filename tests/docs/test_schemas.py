@@ -10,8 +10,7 @@ import pytest
 import truerisk as tr
 from truerisk.estimation.corpus.corpus import estimate_corpus
 from truerisk.estimation.svm.without_resampling import without_resampling
-from truerisk.gates.claims import at_least
-from truerisk.gates.gate import GateResult
+from truerisk.gates import GateResult, at_least
 from truerisk.inputs.corpora import read_corpus
 from truerisk.results import Reportable, Resampled, Tabular
 

@@ -132,7 +132,7 @@ def _finish(result: "Comparisons", check: str | None) -> None:
                 f"`--region` must hold one of the main measure for --fail-unless not-worse; got "
                 f"none of {result.measure}. Name the main measure with --measure."
             )
-        from truerisk.gates.claims import is_better, is_not_worse
+        from truerisk.gates import is_better, is_not_worse
         from truerisk.reporting.escaping import lines_visible
 
         claim = is_better(result) if check == BETTER else is_not_worse(result)

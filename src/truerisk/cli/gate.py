@@ -47,18 +47,18 @@ def gate(settings: Path, **options: Any) -> None:
     truerisk gate
     truerisk gate gates/nightly.toml --junit results.xml --summary summary.md
     """
-    from truerisk.gates.gate import read_gates
-    from truerisk.reporting.render import pipelines
+    from truerisk.gates import read_gates
+    from truerisk.reporting.render import formats
 
     gates = read_gates(settings)
     out.check_outputs(options, [settings])
     with Progress("Checking", quiet=options["quiet"]):
         results = [one.run() for one in gates]
     if options["junit"] is not None:
-        options["junit"].write_text(pipelines.junit_xml(results), encoding="utf-8")
+        options["junit"].write_text(formats.junit_xml(results), encoding="utf-8")
     if options["summary"] is not None:
         with options["summary"].open("a", encoding="utf-8") as file:
-            file.write(pipelines.summary_markdown(results))
+            file.write(formats.summary_markdown(results))
     if options["html"] is not None:
         from truerisk.reporting.page import report_on
 
@@ -67,21 +67,19 @@ def gate(settings: Path, **options: Any) -> None:
     if not options["quiet"]:
         _print(results, options["form"])
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        for line in pipelines.annotations(results):
+        for line in formats.annotations(results):
             click.echo(line)
     if not all(result.passed for result in results):
         sys.exit(FINDING)
 
 
 def _print(results: list[Any], form: str | None) -> None:
+    from truerisk.reporting.render import formats
+
     if form == "json":
-        from truerisk.reporting.render.formats import json_text
-
-        click.echo(json_text({"gates": [result.to_dict() for result in results]}))
+        click.echo(formats.json_text({"gates": [result.to_dict() for result in results]}))
     elif form == "markdown":
-        from truerisk.reporting.render.pipelines import summary_markdown
-
-        click.echo(summary_markdown(results), nl=False)
+        click.echo(formats.summary_markdown(results), nl=False)
     else:
         from truerisk.reporting.render.terminal import print_result
 

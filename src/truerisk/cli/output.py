@@ -146,7 +146,7 @@ def check_scoring(name: str) -> None:
 
 def check_bounds(options: dict[str, Any]) -> None:
     """Refuse a check of an unknown measure, or of a value that its measure cannot have."""
-    from truerisk.gates.claims import check_bound
+    from truerisk.gates import check_bound
 
     for check in ("fail_under", "fail_over"):
         for name, bound in options[check]:
@@ -299,7 +299,7 @@ def write_files(result: Any, options: dict[str, Any], **chapter_options: Any) ->
 
 def finish(evaluation: Evaluation, options: dict[str, Any]) -> None:
     """Exit with the code of the checks, or of an undefined measure."""
-    from truerisk.gates.claims import at_least, at_most
+    from truerisk.gates import at_least, at_most
 
     checks = [
         *(at_least(evaluation[name], bound) for name, bound in options["fail_under"]),

@@ -156,7 +156,7 @@ def _difference(
 def _show(
     result: "Perturbed", rivals: "Mapping[str, Estimate]", form: str | None, source: dict[str, Any]
 ) -> None:
-    from truerisk.reporting.results.perturbation import FORMS
+    from truerisk.reporting.results.estimate import FORMS
 
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name].lower(), one) for name, one in rules.items()]

@@ -30,7 +30,7 @@ class Curve(Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve into axes of matplotlib, or into a new figure, and return the axes."""
-        return import_module("truerisk.reporting.render.curves").draw_curve(self, ax)
+        return import_module("truerisk.reporting.render.figures").draw_curve(self, ax)
 
     def _rows(self) -> Iterator[Row]:
         """Give one row per point, with the arrays as its columns."""

@@ -1,5 +1,7 @@
 """Which presenter a result has: `reporting/results/<kind>.py`, by the `kind` that it declares.
 
+Kinds that are presented by the same functions share a module, which `SHARED` names.
+
 A presenter holds all that is said and drawn of one kind of result.  It computes no statistics: what
 it shows, the result holds or offers.
 """
@@ -18,6 +20,15 @@ from truerisk.reporting.document import Block, Chapter, Facts, Picture, Table
 from truerisk.results import Interval, Reportable
 
 MAX_STEPS = 4
+SHARED = {
+    "perturbation": "estimate",
+    "learner_evaluation": "learners",
+    "best_of": "learners",
+    "leave_one_out": "svm",
+    "xi_alpha": "svm",
+    "side_by_side": "svm",
+    "model_comparisons": "comparison",
+}
 # What stands between backticks is set as code; a name from the data may hold a backtick, too.
 CODE = re.compile(r"(`(?:truerisk |tr\.|CalibratedClassifierCV)[^`]*`)")
 Rule = Callable[[Any], Iterator[str]]
@@ -56,11 +67,12 @@ class Presenter:
 
 
 def presenter_of(result: Any) -> Presenter:
-    """Load the presenter of a result; those of other kinds are not loaded."""
+    """Load the presenter of a result, the constant named as its kind is; other modules are not."""
     if not isinstance(result, Reportable):
         raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
-    module = import_module(f"truerisk.reporting.results.{result.kind}")
-    presenter: Presenter = module.PRESENTER
+    name = SHARED.get(result.kind, result.kind)
+    module = import_module(f"truerisk.reporting.results.{name}")
+    presenter: Presenter = getattr(module, result.kind.upper())
     return presenter
 
 

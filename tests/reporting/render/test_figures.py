@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -26,15 +27,17 @@ from truerisk.estimation.refits.best_of import BestOf
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.svm.perturbation import Perturbed
 from truerisk.estimation.svm.without_resampling import SideBySide
-from truerisk.evaluation.curve_bands import confidence_band
+from truerisk.evaluation.curve_bands import Band, confidence_band
 from truerisk.evaluation.evaluate import evaluate
-from truerisk.measures.curves import roc
+from truerisk.measures import calibration, rejection
+from truerisk.measures.curves import Curve, roc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import Entry, Forest, Matrix, forest_of
-from truerisk.reporting.presenter import Presenter
+from truerisk.reporting.presenter import SHARED, Presenter
 from truerisk.reporting.render import figures as figure_files
 from truerisk.reporting.render.figures import (
     DARKEST,
+    DRAWINGS,
     FORMATS,
     LARGEST_LETTERS,
     MAX_PLACES,
@@ -434,7 +437,8 @@ def _kinds(of=Reportable):
 
 def test_every_kind_of_result_has_a_presenter_with_pictures():
     for one in _kinds():
-        presenter = import_module(f"truerisk.reporting.results.{one.kind}").PRESENTER
+        module = import_module(f"truerisk.reporting.results.{SHARED.get(one.kind, one.kind)}")
+        presenter = getattr(module, one.kind.upper())
         # What a file holds is a table.
         assert one.kind == "diagnosis" or presenter.pictures is not Presenter.pictures, one
 
@@ -924,3 +928,23 @@ def test_without_matplotlib_figures_say_what_to_install(small, tmp_path, monkeyp
     for call in (lambda: check_folder(tmp_path / "new"), lambda: save_figures(small, tmp_path)):
         with pytest.raises(ResourceError, match=r"pip install 'truerisk\[plot\]'"):
             call()
+
+
+def test_every_kind_of_curve_can_be_drawn():
+    assert {calibration.Curve, rejection.Curve} == {Curve}
+    assert {one.kind for one in Curve.__subclasses__()} == set(DRAWINGS)
+
+
+def test_the_colours_are_those_of_all_figures():
+    ax = roc([0, 1, 1], [0.1, 0.7, 0.4]).plot(Figure().subplots())
+    assert [line.get_color() for line in ax.lines] == [FIGURE["soft"], FIGURE["first"]]
+
+
+def test_a_band_is_an_area_or_upright_lines():
+    places = np.array([0.0, 1.0])
+    for joined in (True, False):
+        ax = Band(places, places - 0.1, places + 0.1, 0.95, "x", joined=joined).plot(
+            Figure().subplots()
+        )
+        assert isinstance(ax.collections[0], LineCollection) != joined
+        assert len(ax.collections) == 1

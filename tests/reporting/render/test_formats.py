@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from truerisk.gates.gate import GateResult
+from truerisk.gates import GateResult
 from truerisk.reporting.render.formats import (
     FORMATS,
     as_latex,
@@ -14,8 +14,8 @@ from truerisk.reporting.render.formats import (
     csv_lines,
     csv_of,
     json_of,
+    junit_xml,
 )
-from truerisk.reporting.render.pipelines import junit_xml
 
 
 @pytest.fixture

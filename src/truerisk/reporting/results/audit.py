@@ -112,7 +112,7 @@ def _pictures(result: Audit) -> doc.Pictures:
     )
 
 
-PRESENTER = Presenter(
+AUDIT = Presenter(
     chapter=_chapter,
     blocks=_blocks,
     tables=lambda result: [audit_table(result, result.all_intervals)],

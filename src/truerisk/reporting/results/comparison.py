@@ -1,10 +1,11 @@
 """Comparison of two learners or SVMs: the difference, its chances, refit by refit.
 
-A comparison by several measures (`model_comparisons`) is presented by the same functions.
+A comparison by several measures is presented by the same functions.
 """
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -369,7 +370,7 @@ def _is_bounded(measure: str) -> bool:
     return result is not None and all(map(math.isfinite, result.measure_range))
 
 
-PRESENTER = Presenter(
+COMPARISON = Presenter(
     chapter=model_comparison_chapter,
     blocks=comparison_blocks,
     tables=lambda result: [model_comparison_table(result)],
@@ -377,4 +378,34 @@ PRESENTER = Presenter(
     next_steps=comparison_steps,
     intervals=_uses,
     pictures=lambda result: [("difference", difference_forest([result]))],
+)
+
+
+def _facts_of_measures(result: Any) -> doc.Facts:
+    for first in list(result.values())[:1]:
+        for name, words in comparison_facts(first):
+            if name == "measure":
+                yield "measures", plain_text([title_of(measure) for measure in result])
+            else:
+                yield name, words
+
+
+def _steps_of_measures(result: Any) -> Iterator[str]:
+    """Say what to do about two learners that were compared by several measures."""
+    main, *others = result.values()
+    against = measures_against(main, others)
+    if against:
+        yield from decide_what_counts(main, against, command_of(main))
+    else:
+        yield from comparison_steps(main)
+
+
+MODEL_COMPARISONS = Presenter(
+    chapter=model_comparison_chapter,
+    blocks=lambda result: chain.from_iterable(map(comparison_blocks, result.values())),
+    tables=lambda result: map(model_comparison_table, result.values()),
+    facts=_facts_of_measures,
+    next_steps=_steps_of_measures,
+    intervals=lambda result: chain.from_iterable(map(uses_of, result.values())),
+    pictures=lambda result: [("differences", difference_forest([*result.values()]))],
 )

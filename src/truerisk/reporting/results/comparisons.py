@@ -390,7 +390,7 @@ def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
     )
 
 
-PRESENTER = Presenter(
+COMPARISONS = Presenter(
     chapter=comparisons_chapter,
     blocks=_blocks,
     tables=comparisons_tables,

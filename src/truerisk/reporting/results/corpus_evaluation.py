@@ -348,7 +348,7 @@ def _between_documents(evaluation: Any) -> Iterator[str]:
     )
 
 
-PRESENTER = Presenter(
+CORPUS_EVALUATION = Presenter(
     chapter=corpus_chapter,
     blocks=_blocks,
     tables=_tables,

@@ -68,7 +68,7 @@ def _facts(diagnosis: Diagnosis) -> doc.Facts:
         yield "file", f"{one.path}: {one.format}, {count(one.rows)} rows"
 
 
-PRESENTER = Presenter(
+DIAGNOSIS = Presenter(
     chapter=_chapter,
     blocks=_blocks,
     tables=_tables,

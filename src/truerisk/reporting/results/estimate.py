@@ -1,22 +1,32 @@
-"""One estimate: the number, its interval in words, and the refits it is made of."""
+"""One estimate: the number, its interval in words, the refits or random weights it is made of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.measures.registry import title_of
+from truerisk.measures.registry import spoken_title, title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import refit_uses, uses_by
+from truerisk.reporting.sections.coverage import EXACT, refit_uses, svm_coverage, uses_by, uses_of
 from truerisk.reporting.sections.provenance import unit_of
 from truerisk.reporting.wording import count, counted, percent, spoken, written
 from truerisk.results import Estimate, Resampled, number
 
+if TYPE_CHECKING:
+    from truerisk.estimation.svm.perturbation import Perturbed
+
 MANY = 30  # replicates from which on they are counted in bars
 MAX_BARS = 40
 FEWEST = 2  # of one nobody knows how much refits differ
+FORMS = {
+    "exact": "Exact binomial",
+    "percentile": "Perturbation: percentile",
+    "normal": "Perturbation: normal",
+    "effective_size": "Perturbation: effective size",
+    "plug_in": "Plug-in variance",
+}
 
 
 def estimate_chapter(result: Estimate) -> doc.Chapter:
@@ -27,7 +37,7 @@ def estimate_chapter(result: Estimate) -> doc.Chapter:
         f"{result.target}",
         verdict=doc.sentences([value_sentence(result)]),
         tiles=(doc.Tile.of(title_of(result.measure), result),),
-        sections=tuple(_sections(result)),
+        sections=tuple(_refit_sections(result)),
         notes=doc.sentences(result.notes),
     )
 
@@ -46,7 +56,7 @@ def value_sentence(result: Estimate) -> str:
     return f"{title}: {words.value}; with {percent(ends.level)} confidence {bounds}."
 
 
-def _sections(result: Estimate) -> Iterator[doc.Section]:
+def _refit_sections(result: Estimate) -> Iterator[doc.Section]:
     if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
         lead = "The interval is about all of them together."
         yield doc.charts_section("How much the refits differ", [refit_chart(result)], lead)
@@ -136,7 +146,7 @@ def estimate_uses(estimate: Any) -> Iterator[Use]:
     return refit_uses([estimate], design) if design else uses_by([estimate])
 
 
-def _pictures(result: Estimate) -> doc.Pictures:
+def _refit_pictures(result: Estimate) -> doc.Pictures:
     """Draw the refits where there are several, else the estimate on its interval."""
     if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
         yield "replicates", refit_chart(result)
@@ -144,9 +154,146 @@ def _pictures(result: Estimate) -> doc.Pictures:
         yield "estimate", doc.forest_of([result])
 
 
-PRESENTER = Presenter(
+ESTIMATE = Presenter(
     chapter=estimate_chapter,
     facts=estimate_facts,
     intervals=estimate_uses,
+    pictures=_refit_pictures,
+)
+
+
+def perturbed_chapter(
+    result: "Perturbed", rivals: Mapping[str, Estimate] | None = None
+) -> doc.Chapter:
+    """Make the chapter of an error rate with its interval by perturbation resampling."""
+    training = replace(result, value=result.training_error, interval=None)
+    parts = (
+        counted(result.n, "example"),
+        counted(len(result.replicates), "weighting"),
+        f"about {result.target}",
+    )
+    return doc.Chapter(
+        title=_title(result),
+        subtitle=" · ".join(parts),
+        verdict=doc.sentences([value_sentence(result)]),
+        tiles=(
+            doc.Tile.of(title_of(result.measure), result, "cross-validated"),
+            doc.Tile.of("In training", training, "on the examples it was trained on"),
+        ),
+        sections=tuple(_sections(result, rivals or {})),
+        notes=doc.sentences(_notes(result, rivals or {})),
+    )
+
+
+def _title(result: "Perturbed") -> str:
+    if result.measure == "error_rate":
+        return "How often is this model wrong?"
+    return f"What {spoken_title(result.measure)} will this model have?"
+
+
+def _sections(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[doc.Section]:
+    values = _places(result)
+    if len(values) > 1 and np.ptp(values) > 0:
+        yield doc.charts_section(
+            "Where it may lie",
+            [histogram(f"{title_of(result.measure)}, by random weights", result, values)],
+            "The model was trained again under random weights of the examples. A bar counts the "
+            "weightings by which the value would lie there: the estimate less what they moved it "
+            "by.",
+        )
+    entries = [
+        doc.Entry(
+            FORMS.get(name, spoken(name)),
+            replace(result, interval=ends, notes=()),
+            "the interval of this page" if ends == result.interval else "",
+        )
+        for name, ends in result.forms.items()
+    ]
+    entries += [
+        doc.Entry(_rival_title(name), one, f"speaks of {one.target}")
+        for name, one in rivals.items()
+    ]
+    if entries:
+        yield doc.estimate_forest(
+            "Every rule on the same examples",
+            "Rule",
+            entries,
+            "The same value by every form of interval that there is for it.",
+        )
+
+
+def _rival_title(rival: str) -> str:
+    return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
+
+
+def _notes(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[str]:
+    yield from result.notes
+    for name, one in rivals.items():
+        yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
+
+
+def _facts(result: Any) -> doc.Facts:
+    yield "examples", count(result.n)
+    yield "weightings", count(len(result.replicates))
+    yield "losses that are perturbed", spoken(result.losses)
+    yield "value in training", number(result.training_error)
+    if result.interval is not None:
+        yield "confidence level", percent(result.interval.level)
+    yield "the numbers are about", result.target
+
+
+def _uses(result: Any) -> Iterator[Use]:
+    if result.interval is not None:
+        grouped = result.forms["exact"].method.startswith(("cluster", "group", "agreement"))
+        reason = "not measured with groups" if grouped else "not measured"
+        losses = f"{result.losses.replace('_', '-')} losses"
+        for interval in (result.interval, *result.forms.values()):
+            design = "5 folds pooled" if interval.method == EXACT else losses
+            measured = None if grouped else svm_coverage(interval, result.measure, design)
+            yield Use(interval, result.measure, measured, reason)
+
+
+def _next_steps(result: Any) -> Iterator[str]:
+    """Say what to do about an interval by perturbation."""
+    if result.losses == "training":
+        covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]
+        reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
+        yield (
+            "Do not rely on intervals by losses in training, which vary too little"
+            f"{reason}: `truerisk perturb --losses cross_validated`."
+        )
+    exact = result.forms["exact"].method == "clopper_pearson"  # with groups neither was measured
+    if exact and result.measure == "error_rate":
+        yield (
+            f"Take the agreement interval for the error itself, {number(result.value)} here: it "
+            "was measured to be shorter, and to keep its promise too: "
+            "`truerisk estimate --interval agreement`."
+        )
+
+
+def _pictures(result: "Perturbed") -> doc.Pictures:
+    """Draw where the error may lie, and the estimate with every form of interval."""
+    values = _places(result)
+    if len(values) > 1:
+        title = f"{title_of(result.measure)}, by random weights"
+        yield "weightings", histogram(title, result, values)
+    else:
+        yield "weightings", doc.forest_of([result])
+    forms = result.forms.items()
+    rows = [doc.Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
+    yield "intervals", doc.Forest(rows=rows, axis=title_of(result.measure))
+
+
+def _places(result: "Perturbed") -> list[float]:
+    # A replicate is a deviation, value − truth; less it, the value stands where the truth may.
+    values: list[float] = (result.value - np.asarray(result.replicates)).tolist()
+    return values
+
+
+PERTURBATION = Presenter(
+    chapter=perturbed_chapter,
+    facts=_facts,
+    next_steps=_next_steps,
+    intervals=_uses,
     pictures=_pictures,
 )

@@ -738,7 +738,7 @@ def class_forest(
     )
 
 
-PRESENTER = Presenter(
+EVALUATION = Presenter(
     chapter=evaluation_chapter,
     blocks=evaluation_blocks,
     tables=_tables,

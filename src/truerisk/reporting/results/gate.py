@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from truerisk.gates.gate import GateResult
+from truerisk.gates import GateResult
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.results.estimate import estimate_uses
@@ -51,7 +51,7 @@ def _facts(result: GateResult) -> doc.Facts:
         yield "file", str(getattr(file, "path", file))
 
 
-PRESENTER = Presenter(
+GATE = Presenter(
     chapter=_chapter,
     blocks=_blocks,
     tables=lambda result: [checks_table(result)],

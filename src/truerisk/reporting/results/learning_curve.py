@@ -634,7 +634,7 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
         )
 
 
-PRESENTER = Presenter(
+LEARNING_CURVE = Presenter(
     chapter=learning_curve_chapter,
     blocks=_blocks,
     tables=curve_tables,

@@ -570,7 +570,7 @@ def _next_steps(result: Any) -> Iterator[str]:
         )
 
 
-PRESENTER = Presenter(
+OVER_DATASETS = Presenter(
     chapter=over_datasets_chapter,
     blocks=_blocks,
     tables=ranking_tables,

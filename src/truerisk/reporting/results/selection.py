@@ -251,7 +251,7 @@ def _pictures(result: Selection) -> doc.Pictures:
         yield "selection", _chart(result, along)
 
 
-PRESENTER = Presenter(
+SELECTION = Presenter(
     chapter=selection_chapter,
     blocks=_blocks,
     tables=lambda result: [setting_table(result)],

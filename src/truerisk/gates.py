@@ -1,24 +1,30 @@
-"""The gate of a pipeline: settings in TOML, predictions in files, one answer."""
+"""The gate of a pipeline: claims about results, checked by the ends of intervals; settings in TOML.
+
+A claim is shown when the end of the interval shows it: the one check behind `--fail-under`, `gate`
+and `testing`.
+"""
 
 import dataclasses
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from truerisk.checks import did_you_mean, shown
-from truerisk.comparison.predictions.compare_files import compare_files
+from truerisk.checks import check_number, did_you_mean, shown
 from truerisk.errors import InputError
-from truerisk.evaluation.evaluate import evaluate_files
-from truerisk.gates import claims
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.roles import Roles
 from truerisk.measures.registry import base_measure
-from truerisk.results import Estimate, Reportable, Row
+from truerisk.results import Comparison, Estimate, Evaluation, Reportable, Row, number
 
+if TYPE_CHECKING:
+    from truerisk.comparison.predictions.comparisons import Comparisons
+
+MAX_TIMES = 10**6  # nobody gets so many more examples
+DIGITS = 6
+NO_SLICE_WORSE = "no slice worse than the rest"
 BOUND = re.compile(r"\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 ROLES = tuple(one.name for one in dataclasses.fields(Roles) if one.name != "by")
 READING = (
@@ -31,6 +37,170 @@ OWN = ("name", "files", "positive", "measure", "region", "join", "slices", *BASE
 KEYS = (*OWN, *ROLES, *READING, *EVALUATION)
 SLICES_FORM = 'by = ["region"], recall = ">= 0.5"'
 FORM = 'recall = ">= 0.6" or error_rate = "<= 0.1"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A claim, and whether the examples show it.
+
+    `estimate` is what the claim is about: a measure of one model, or a difference of two.
+    """
+
+    claim: str
+    is_shown: bool
+    reason: str
+    estimate: Estimate
+
+    def __str__(self) -> str:
+        return f"{self.claim} is {'' if self.is_shown else 'not '}shown: {self.reason}"
+
+
+def at_least(estimate: Estimate, bound: float) -> Check:
+    """Check that the lower end of the interval is at least the bound.
+
+    Examples
+    --------
+    >>> from truerisk import evaluate_counts
+    >>> print(at_least(evaluate_counts([[80, 20], [40, 860]])["recall"], 0.75))
+    recall ≥ 0.75 is not shown: the lower end of its 95 % interval is 0.708157. About 3.4 times as \
+many examples would show it if the value stays so.
+    """
+    return _against(estimate, bound, lower=True)
+
+
+def at_most(estimate: Estimate, bound: float) -> Check:
+    """Check that the upper end of the interval is at most the bound."""
+    return _against(estimate, bound, lower=False)
+
+
+def in_slice(check: Check, name: str) -> Check:
+    """Say of a claim that it is about one slice."""
+    return replace(check, claim=f"{check.claim} in {name}")
+
+
+def no_slice_worse(evaluation: Evaluation) -> Check:
+    """Check that no slice is surely worse than the rest: the claim fails if one is.
+
+    It is no proof that all slices are equal; bounds for every slice are.
+    """
+    tests = [
+        (name, test)
+        for name, one in evaluation.slices.items()
+        for test in one.tests.values()
+        if not math.isnan(test.adjusted)
+    ]
+    if not tests:
+        reason = "no slice could be tested."
+        first = next(iter(evaluation.values()))
+        return Check(claim=NO_SLICE_WORSE, is_shown=False, reason=reason, estimate=first)
+    worse = [entry for entry in tests if entry[1].finding == "worse"]
+    name, test = min(worse or tests, key=lambda entry: entry[1].adjusted)
+    reason = f"the nearest to it is {test.rest.measure} in {name}"
+    if worse:
+        reason = f"{test.rest.measure} is worse in {name}"
+    return Check(
+        claim=NO_SLICE_WORSE,
+        is_shown=not worse,
+        reason=f"{reason}: {number(test.difference.value, DIGITS)} against the rest, adjusted p = "
+        f"{number(test.adjusted, DIGITS)}.",
+        estimate=evaluation.slices[name][test.rest.measure],
+    )
+
+
+def check_bound(measure: str, bound: float, name: str) -> None:
+    """Refuse a bound that its measure cannot have; `name` is what the user wrote it under."""
+    low, high = base_measure(measure).measure_range
+    if not low <= bound <= high:
+        percent = (low, high) == (0, 1) and 1 < bound <= 100
+        remedy = f" Write {bound / 100:g} for {bound:g} %." if percent else ""
+        raise InputError(
+            f"`{name}` must be a value that {measure} can have, from {low:g} to {high:g}; got "
+            f"{bound:g}.{remedy}"
+        )
+
+
+def _against(estimate: Estimate, bound: float, *, lower: bool) -> Check:
+    sign, side = ("≥", "lower") if lower else ("≤", "upper")
+    claim = f"{estimate.measure} {sign} {bound:g}"
+    interval = estimate.interval
+    if not estimate.is_defined or interval is None:
+        reason = "it has no interval." if estimate.is_defined else _undefined(estimate)
+        return Check(claim=claim, is_shown=False, reason=reason, estimate=estimate)
+    end = interval.low if lower else interval.high
+    is_shown = end >= bound if lower else end <= bound
+    reason = f"the {side} end of its {100 * interval.level:.10g} % interval is "
+    reason += f"{number(end, DIGITS)}."
+    if not is_shown:
+        reason += _remedy(estimate, end, bound)
+    return Check(claim=claim, is_shown=is_shown, reason=reason, estimate=estimate)
+
+
+def _undefined(estimate: Estimate) -> str:
+    return f"it is undefined on these examples. {'; '.join(estimate.notes)}".strip()
+
+
+def _remedy(estimate: Estimate, end: float, bound: float) -> str:
+    """Say how many examples would do; the distance to the end falls as 1/√n."""
+    room = (estimate.value - bound) / (estimate.value - end) if estimate.value != end else 0.0
+    if room <= 0:
+        return f" The value itself, {number(estimate.value)}, does not meet it."
+    times = 1 / room**2
+    if times > MAX_TIMES:
+        return ""
+    return f" About {_times(times)} times as many examples would show it if the value stays so."
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f}" if factor < 10 else f"{math.ceil(factor):,}"
+
+
+def is_better(result: "Comparisons | Comparison") -> Check:
+    """Check that the last model is better than the first, by the main measure.
+
+    Of several models the adjusted p-value counts.
+    """
+    last = _last(result)
+    is_shown = last.finding == "better"
+    if not isinstance(result, Comparison):
+        is_shown &= result.adjusted[last.names] <= 1 - result.level
+    claim = f"{last.names[1]} better than {last.names[0]}"
+    return Check(claim=claim, is_shown=is_shown, reason=last.verdict, estimate=last.difference)
+
+
+def is_not_worse(result: "Comparisons | Comparison", region: float | None = None) -> Check:
+    """Check that the last model is not worse than the first by `region` or more.
+
+    By the one-sided test of non-inferiority where the comparison was made with this region, else by
+    the end of its two-sided interval, which is more cautious.
+    """
+    last = _last(result)
+    limit = last.region if region is None else check_number(region, "region", low=0.0)
+    if limit is None:
+        raise InputError("`region` must be given: not worse by how much? got None.")
+    claim = f"{last.names[1]} not worse than {last.names[0]} by {limit:g} in {last.measure}"
+    interval, value = last.difference.interval, last.difference.value
+    if math.isnan(value) or interval is None:
+        reason = "the difference is undefined on these examples."
+        return Check(claim=claim, is_shown=False, reason=reason, estimate=last.difference)
+    higher = base_measure(last.measure).higher_is_better is not False
+    worst = interval.low if higher else interval.high
+    is_shown = worst > -limit if higher else worst < limit
+    reason = f"the difference is {number(value, DIGITS)}, at worst {number(worst, DIGITS)} at "
+    reason += f"{100 * interval.level:.10g} %."
+    if not isinstance(result, Comparison) and last.region == limit:
+        for test in result.beside.get((last.measure, *last.names), ()):
+            if test.method == "non_inferiority":
+                is_shown = bool(test.p_value <= 1 - result.level)
+                reason += f" The one-sided test has p = {number(test.p_value, DIGITS)}."
+    if not is_shown:
+        reason += _remedy(last.difference, worst, -limit if higher else limit)
+    return Check(claim=claim, is_shown=is_shown, reason=reason, estimate=last.difference)
+
+
+def _last(result: "Comparisons | Comparison") -> Comparison:
+    if isinstance(result, Comparison):
+        return result
+    return result[result.measure, result.names[0], result.names[-1]]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -46,7 +216,7 @@ class GateResult(Reportable):
     kind: ClassVar[str] = "gate"
 
     name: str
-    checks: tuple[claims.Check, ...]
+    checks: tuple[Check, ...]
     source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -118,10 +288,12 @@ class Gate:
 
     def run(self) -> GateResult:
         """Read the files and check every claim."""
+        from truerisk.evaluation.evaluate import evaluate_files
+
         roles = Roles(**{key: _of_list(value) for key, value in self._given(ROLES).items()})
         reading = ReadingOptions(**self._given(READING))
         common = self._given(EVALUATION) | {"pos_label": self.settings.get("positive")}
-        checks: list[claims.Check] = []
+        checks: list[Check] = []
         source: Mapping[str, Any] = {}
         if self.bounds or self.by:
             measures = tuple(dict.fromkeys((*self.slice_bounds, *self.bounds)))
@@ -136,11 +308,9 @@ class Gate:
             source = evaluation.source
             checks += _checked(evaluation, self.bounds)
             for name, one in evaluation.slices.items():
-                checks += [
-                    claims.in_slice(check, name) for check in _checked(one, self.slice_bounds)
-                ]
+                checks += [in_slice(check, name) for check in _checked(one, self.slice_bounds)]
             if self.by and not self.slice_bounds:
-                checks.append(claims.no_slice_worse(evaluation))
+                checks.append(no_slice_worse(evaluation))
         checks += [
             self._against(key, roles, reading, common) for key in BASELINES if key in self.settings
         ]
@@ -151,7 +321,9 @@ class Gate:
 
     def _against(
         self, key: str, roles: Roles, reading: ReadingOptions, common: Mapping[str, Any]
-    ) -> claims.Check:
+    ) -> Check:
+        from truerisk.comparison.predictions.compare_files import compare_files
+
         if len(self.files) != 1:
             raise InputError(
                 f"`files` of the gate must be one file for {key}; got {len(self.files)}."
@@ -167,14 +339,14 @@ class Gate:
             measures=None if measure is None else (measure,),
             **common,
         )
-        return claims.is_better(result) if key == "better_than" else claims.is_not_worse(result)
+        return is_better(result) if key == "better_than" else is_not_worse(result)
 
 
 def _checked(
     estimates: Mapping[str, Estimate], bounds: Mapping[str, tuple[str, float]]
-) -> list[claims.Check]:
+) -> list[Check]:
     return [
-        (claims.at_least if sign == ">=" else claims.at_most)(estimates[measure], bound)
+        (at_least if sign == ">=" else at_most)(estimates[measure], bound)
         for measure, (sign, bound) in bounds.items()
     ]
 
@@ -196,6 +368,8 @@ def read_gates(path: Path) -> tuple[Gate, ...]:
 
     An array of tables (`[[gate]]`) is several gates.
     """
+    import tomllib
+
     try:
         with path.open("rb") as file:
             content = tomllib.load(file)
@@ -228,7 +402,7 @@ def _bound(key: str, value: object) -> tuple[str, float]:
     sign, bound = match[1], float(match[2])
     if not math.isfinite(bound):
         raise InputError(f"`{key}` of the gate must be a finite number; got {shown(value)}.")
-    claims.check_bound(key, bound, key)
+    check_bound(key, bound, key)
     return sign, bound
 
 

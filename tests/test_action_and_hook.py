@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SCRIPTS = Path(sys.executable).parent
 PREDICTIONS = "y_true,y_pred\n" + "1,1\n0,0\n" * 50
 GATE = '[tool.truerisk.gate]\nfiles = "p.csv"\nrecall = ">= {}"\n'

@@ -1,16 +1,25 @@
-"""SideBySide: every estimate that needs no resampling on one axis, and its price."""
+"""SVMs without a test set: ξα, exact leave-one-out, and every estimate side by side."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 from truerisk.estimation.svm.without_resampling import SideBySide
+from truerisk.estimation.svm.xi_alpha import XiAlpha
 from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.results.leave_one_out import between_settings
-from truerisk.reporting.sections.coverage import NEITHER, REPEATED, refit_uses, with_intervals
+from truerisk.reporting.presenter import Presenter, Use, by_rules
+from truerisk.reporting.results import evaluation as predictions
+from truerisk.reporting.sections.coverage import (
+    NEITHER,
+    REPEATED,
+    refit_uses,
+    svm_uses,
+    with_intervals,
+)
 from truerisk.reporting.sections.provenance import targets_of
 from truerisk.reporting.wording import (
     cost_words,
@@ -23,10 +32,10 @@ from truerisk.reporting.wording import (
     with_interval,
     written,
 )
-from truerisk.results import Estimate
+from truerisk.results import Estimate, number
 
-EXACT = "leave_one_out"
-HEADLINES = (EXACT, "span_rule", "xi_alpha_2")
+LEFT_OUT = "leave_one_out"
+HEADLINES = (LEFT_OUT, "span_rule", "xi_alpha_2")
 # What each is called, and to which side it leans.
 METHODS = {
     "training_error": ("Training error", "leans to the good side, far"),
@@ -48,10 +57,117 @@ PROVEN = {"sample_compression", "vc_bound", "holdout_bound"}
 BOUNDS = {"xi_alpha_1": "ρ = 1", "xi_alpha_2": "ρ = 2", "span_rule": "span"}  # as measured
 
 
+def leave_one_out_chapter(result: LeaveOneOut) -> doc.Chapter:
+    """Give all that a page says of leave-one-out predictions."""
+    chapter = predictions.evaluation_chapter(result)
+    return replace(
+        chapter,
+        title="How good will this learner be?",
+        subtitle=f"leave-one-out, exact · {chapter.subtitle}",
+    )
+
+
+def _left_out_facts(evaluation: Any) -> doc.Facts:
+    yield from predictions.evaluation_facts(evaluation)
+    yield (
+        "called wrong by the model trained without them",
+        counted(len(evaluation.errors), "example"),
+    )
+    yield (
+        "margin exactly 0, so that the call is arbitrary",
+        counted(len(evaluation.ties), "example"),
+    )
+    yield "refits; the other calls follow from the training on all", count(evaluation.refits)
+
+
+def between_settings(evaluation: Any) -> Iterator[str]:
+    """Send on to the choice among settings."""
+    yield (
+        f"Choose C and kernel by the same {count(evaluation.n)} examples, with no test set spent: "
+        "`tr.select`."
+    )
+
+
+LEAVE_ONE_OUT = replace(
+    predictions.EVALUATION,
+    chapter=leave_one_out_chapter,
+    facts=_left_out_facts,
+    next_steps=by_rules(
+        (
+            predictions.no_better_than_a_constant,
+            predictions.one_pair_of_classes,
+            predictions.classes_with_few_examples,
+        ),
+        between_settings,
+    ),
+    intervals=svm_uses,
+)
+
+
+def xi_alpha_chapter(result: XiAlpha) -> doc.Chapter:
+    """Give all that a page says of the ξα-estimates of an SVM."""
+    chapter = predictions.evaluation_chapter(result)
+    by = {"span": "the span", "search": f"a search of depth {result.settings.get('depth')}"}
+    refine = result.settings.get("refine")
+    refined = f", refined by {by[refine]}" if refine else ""
+    rho = f", ρ = {result.settings['rho']:g}" if "rho" in result.settings else ""
+    head, *rest = chapter.sections
+    return replace(
+        chapter,
+        title="How well will this SVM do, by its training alone?",
+        subtitle=f"ξα-estimate{rho}{refined}, no refit · {chapter.subtitle}",
+        verdict=(*doc.sentences(_at_risk(result)), *chapter.verdict),
+        sections=(head, _at_every_rho(result), *rest),
+        notes=doc.sentences(predictions.remarks(result)),
+    )
+
+
+def _at_risk(result: XiAlpha) -> Iterator[str]:
+    """Say how many examples, or decisions about them, count as wrong."""
+    at_risk, problems = sum(map(len, result.at_risk)), len(result.at_risk)
+    of = "training examples" if problems == 1 else "decisions about the training examples"
+    yield (
+        f"{count(at_risk)} of {count(problems * result.n)} {of} are at risk: trained without the "
+        "example, the SVM might call it wrong."
+    )
+
+
+def _at_every_rho(result: XiAlpha) -> doc.Section:
+    columns = doc.heads(
+        "Measure", *(doc.Column(f"ρ = {rho:g}", numeric=True) for rho in result.at_rho)
+    )
+    rows = tuple(
+        (title_of(name), *(with_interval(at[name]) for at in result.at_rho.values()))
+        for name in result
+    )
+    return doc.table_section(
+        doc.Table("At every ρ", columns, rows),
+        "At ρ = 2 no error of leave-one-out is missed, as long as the SVM is stable; a smaller "
+        "ρ leans less to the pessimistic side. Never refined.",
+    )
+
+
+def _xi_alpha_steps(evaluation: Any) -> Iterator[str]:
+    """Say what to do about an estimate that leans to the pessimistic side."""
+    error = evaluation.get("error_rate")
+    if error is not None and error.is_defined and error.value > 0:
+        risky = sum(map(len, evaluation.at_risk))
+        yield (
+            f"Leave out the {count(risky)} examples at risk in earnest, if {number(error.value)} "
+            "is too pessimistic to decide by: `tr.leave_one_out`."
+        )
+    yield from between_settings(evaluation)
+
+
+XI_ALPHA = replace(
+    predictions.EVALUATION, chapter=xi_alpha_chapter, next_steps=_xi_alpha_steps, intervals=svm_uses
+)
+
+
 def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
     """Give all that a page says of estimates side by side."""
     first = result.estimates[0]
-    refits = [_title(one) for one in result.estimates if one.method in BY_REFITS]
+    refits = [_method_title(one) for one in result.estimates if one.method in BY_REFITS]
     beside = f"beside {', '.join(refits).lower()}" if refits else "no fold"
     subtitle = [counted(first.n, "example"), f"one training, {beside}"]
     level = _level(result)
@@ -62,7 +178,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
         subtitle=" · ".join(subtitle),
         verdict=doc.sentences(_verdict(result)),
         tiles=tuple(
-            doc.Tile.of(_title(one), one, _leaning(one))
+            doc.Tile.of(_method_title(one), one, _leaning(one))
             for name in HEADLINES
             for one in result.estimates
             if one.method == name
@@ -71,7 +187,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
             doc.estimate_forest(
                 f"{title_of(first.measure)}, in every way there is",
                 "Method",
-                [doc.Entry(_title(one), one, _leaning(one)) for one in result.estimates],
+                [doc.Entry(_method_title(one), one, _leaning(one)) for one in result.estimates],
             ),
             _costs(result),
         ),
@@ -79,7 +195,7 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
     )
 
 
-def _title(one: Estimate) -> str:
+def _method_title(one: Estimate) -> str:
     return METHODS[one.method][0] if one.method in METHODS else visible(spoken(one.method))
 
 
@@ -93,7 +209,7 @@ def _level(result: SideBySide) -> float | None:
 
 def _verdict(result: SideBySide) -> Iterator[str]:
     by_method = {one.method: one for one in result.estimates}
-    exact = by_method.get(EXACT)
+    exact = by_method.get(LEFT_OUT)
     if exact is not None:
         words = written(exact)
         yield (
@@ -129,7 +245,7 @@ def cost_table(result: SideBySide) -> doc.Table:
     for one, took in zip(result.estimates, result.seconds, strict=True):
         words = written(one)
         time = cost_words("cpu_seconds", took)
-        rows.append((_title(one), words.value, words.interval, time, _leaning(one)))
+        rows.append((_method_title(one), words.value, words.interval, time, _leaning(one)))
     return doc.Table("What each of them costs", columns, tuple(rows))
 
 
@@ -141,7 +257,9 @@ def _costs(result: SideBySide) -> doc.Section:
 
 def _notes(result: SideBySide) -> Iterator[str]:
     """Give each note once, with the estimates that it is about."""
-    notes = doc.each_once((_title(one), note) for one in result.estimates for note in one.notes)
+    notes = doc.each_once(
+        (_method_title(one), note) for one in result.estimates for note in one.notes
+    )
     return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
@@ -181,7 +299,7 @@ def _next_steps(result: Any) -> Iterator[str]:
         yield from between_settings(one)
 
 
-PRESENTER = Presenter(
+SIDE_BY_SIDE = Presenter(
     chapter=side_by_side_chapter,
     tables=lambda result: [cost_table(result)],
     facts=_facts,
