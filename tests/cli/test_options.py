@@ -8,9 +8,8 @@ import truerisk.inputs
 from truerisk.cli.curve import curve
 from truerisk.cli.estimate import estimate
 from truerisk.cli.options import read_costs
-from truerisk.cli.reject import reject
 from truerisk.cli.score import score
-from truerisk.cli.threshold import threshold
+from truerisk.cli.thresholds import reject, threshold
 from truerisk.errors import InputError
 
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from truerisk.kernels import uncompiled
 from truerisk.kernels import words as compiled
 from truerisk.text import vocabulary
-from truerisk.text.tokens import as_bytes, folding, words_of
+from truerisk.text.terms import as_bytes, folding, words_of
 from truerisk.text.vocabulary import (
     FREE,
     ROW_WIDTH,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.text import vocabulary
-from truerisk.text.tokens import words_of
+from truerisk.text.terms import words_of
 from truerisk.text.vocabulary import (
     Vocabulary,
     chosen_words,

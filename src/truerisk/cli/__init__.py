@@ -53,6 +53,12 @@ COMMANDS = {
     "audit": "Do the intervals keep their promise, on your own data?",
     "demo": "Everything on bundled data, in one page.",
 }
+# Commands that share a module; every other one has a module of its own name.
+SHARED = {
+    "threshold": "thresholds",
+    "reject": "thresholds",
+    **dict.fromkeys(("plan", "bounds", "folds", "measures"), "calculators"),
+}
 
 
 class Commands(click.Group):
@@ -66,7 +72,7 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"truerisk.cli.{cmd_name}")
+        module = importlib.import_module(f"truerisk.cli.{SHARED.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         command.short_help = COMMANDS[cmd_name]
         return command

@@ -14,8 +14,7 @@ from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.kernels import threads_for
 from truerisk.kernels import words as kernel
-from truerisk.text.terms import JOINER, Terms, stemmer_of, stop_words_of
-from truerisk.text.tokens import WORD_KINDS
+from truerisk.text.terms import JOINER, WORD_KINDS, Terms, stemmer_of, stop_words_of
 from truerisk.text.vocabulary import (
     Counts,
     Vocabulary,

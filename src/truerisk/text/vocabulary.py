@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Codes
 from truerisk.kernels import threads_for
 from truerisk.kernels import words as kernel
-from truerisk.text.tokens import WORD_KINDS, as_bytes, blocks_of, folding
+from truerisk.text.terms import WORD_KINDS, as_bytes, blocks_of, folding
 
 BLOCK_CHARACTERS = 2**23  # bounds what a thread holds beside its result
 WORD, ROW_WIDTH = 1, 4  # of the table: the column of the number of a word; the columns

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.text.tokens import BEYOND_ASCII, WORD_KINDS, as_bytes, blocks_of, folding, words_of
+from truerisk.text.terms import BEYOND_ASCII, WORD_KINDS, as_bytes, blocks_of, folding, words_of
 
 KINDS = sorted(WORD_KINDS)
 texts = st.lists(st.text(), max_size=8)
