@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.measures.registry import spoken_title, title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.sections.coverage import EXACT, refit_uses, svm_coverage, uses_by, uses_of
+from truerisk.reporting.sections.coverage import EXACT, look_up, refit_uses, uses_by, uses_of
 from truerisk.reporting.sections.provenance import unit_of
 from truerisk.reporting.wording import count, counted, percent, spoken, written
 from truerisk.results import Estimate, Resampled, number
@@ -249,8 +249,7 @@ def _uses(result: Any) -> Iterator[Use]:
         losses = f"{result.losses.replace('_', '-')} losses"
         for interval in (result.interval, *result.forms.values()):
             design = "5 folds pooled" if interval.method == EXACT else losses
-            measured = None if grouped else svm_coverage(interval, result.measure, design)
-            yield Use(interval, result.measure, measured, reason)
+            yield look_up(interval, result.measure, reason, when=not grouped, design=design)
 
 
 def _next_steps(result: Any) -> Iterator[str]:

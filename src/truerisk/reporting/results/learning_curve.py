@@ -10,10 +10,11 @@ import numpy as np
 from truerisk.estimation.curves.laws import FAR, Extrapolation
 from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
 from truerisk.estimation.curves.runs import COSTS
-from truerisk.intervals.measured_coverage import LEARNER, coverage_of
+from truerisk.intervals.measured_coverage import LEARNER
 from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.sections.coverage import look_up
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     cost_unit,
@@ -565,15 +566,9 @@ def _uses(curve: Any) -> Iterator[Use]:
     for learner in curve.values():
         for point in learner.points:
             if point.interval is not None:
-                measured = coverage_of(
-                    point.interval.method,
-                    curve.measure,
-                    design=OF_POINTS,
-                    target=LEARNER,
-                    level=point.interval.level,
-                )
                 reason = "not measured on random divisions"
-                yield Use(point.interval, curve.measure, measured, reason)
+                under = {"design": OF_POINTS, "target": LEARNER}
+                yield look_up(point.interval, curve.measure, reason, **under)
 
 
 def _next_steps(curve: Any) -> Iterator[str]:

@@ -7,12 +7,13 @@ from typing import Any
 
 from truerisk.comparison.datasets.bayesian import HierarchicalPosterior
 from truerisk.comparison.datasets.over_datasets import OverDatasets, PairOverDatasets
-from truerisk.intervals.measured_coverage import DIFFERENCE, coverage_of
+from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.results.comparison import SIDES
+from truerisk.reporting.sections.coverage import look_up
 from truerisk.reporting.sections.differences import (
     Difference,
     DifferenceGroup,
@@ -513,8 +514,7 @@ def _terminal_facts(result: OverDatasets) -> doc.Facts:
 def _uses(result: Any) -> Iterator[Use]:
     for pair in result.pairs:
         if pair.interval is not None:
-            ends = pair.interval
-            yield Use(ends, PAIR, coverage_of(ends.method, DIFFERENCE, level=ends.level))
+            yield look_up(pair.interval, PAIR, measure=DIFFERENCE)
 
 
 def _next_steps(result: Any) -> Iterator[str]:

@@ -7,7 +7,6 @@ from typing import Any
 from truerisk.estimation.svm.leave_one_out import LeaveOneOut
 from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.estimation.svm.xi_alpha import XiAlpha
-from truerisk.intervals.measured_coverage import coverage_of
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
@@ -16,6 +15,7 @@ from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.sections.coverage import (
     NEITHER,
     REPEATED,
+    look_up,
     refit_uses,
     svm_uses,
     with_intervals,
@@ -280,10 +280,7 @@ def _uses(result: Any) -> Iterator[Use]:
             yield from refit_uses([estimate], BOUNDS[estimate.method])
         else:
             for interval, one in with_intervals([estimate]):
-                measured = None
-                if one.method in PROVEN:
-                    measured = coverage_of(interval.method, one.measure, level=interval.level)
-                yield Use(interval, one.measure, measured, NEITHER)
+                yield look_up(interval, one.measure, NEITHER, when=one.method in PROVEN)
 
 
 def _next_steps(result: Any) -> Iterator[str]:

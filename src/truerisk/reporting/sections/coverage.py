@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from truerisk.intervals import measured_coverage as ledger
@@ -108,7 +107,12 @@ def uses_of(result: Any, rivals: Iterable[Estimate] = ()) -> Iterator[Use]:
     `rivals` are what other rules say of the same SVM, beside a result by perturbation.
     """
     seen: set[tuple[str, float, str]] = set()
-    for use in (*presenter_of(result).intervals(result), *rival_uses(rivals)):
+    # Rules beside a perturbation were measured under their own names, not their intervals'.
+    beside = (
+        look_up(interval, one.measure, method=one.method, design="5 × 5 folds")
+        for interval, one in with_intervals(rivals)
+    )
+    for use in (*presenter_of(result).intervals(result), *beside):
         key = (use.interval.method, use.interval.level, use.of)
         if use.interval.method not in NO_PROMISE and key not in seen:
             seen.add(key)
@@ -195,6 +199,22 @@ def unmeasured_note(result: Any) -> str:
     return f"{MARK} coverage {'; '.join(parts)}" if reasons else ""
 
 
+def look_up(
+    interval: Interval,
+    of: str,
+    unmeasured: str = ledger.NOT_MEASURED,
+    *,
+    when: bool = True,
+    **under: Any,
+) -> Use:
+    """Look up what was measured of an interval, if anything was: `when`.
+
+    `under` says where the ledger has it: a design, a target, or another method or measure.
+    """
+    place = {"method": interval.method, "measure": of, "level": interval.level, **under}
+    return Use(interval, of, ledger.coverage_of(**place) if when else None, unmeasured)
+
+
 def uses_by(
     estimates: Iterable[Estimate],
     design: str = "",
@@ -207,47 +227,40 @@ def uses_by(
     """
     for interval, one in with_intervals(estimates):
         about = one.target if target is None else target
-        figure = ledger.coverage_of(
-            interval.method, one.measure, design=design, target=about, level=interval.level
-        )
-        yield Use(interval, one.measure, figure, unmeasured)
+        yield look_up(interval, one.measure, unmeasured, design=design, target=about)
 
 
 def prediction_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals of predictions."""
     prior = has_code(evaluation.notes, "prior")
     weighted = is_weighted(evaluation) and not prior
-    for interval, estimate in with_intervals(all_estimates(evaluation)):
-        silent = has_code(estimate.notes, "not_kept_at_this_size")
-        result = ledger.coverage_of(
-            interval.method,
-            estimate.measure,
-            design=ledger.PRIOR if prior else ledger.WEIGHTS if weighted else "",
-            target=ledger.NO_PROMISE if silent else estimate.target,
-            level=interval.level,
-        )
-        yield Use(interval, estimate.measure, result, _why_not(interval.method, weighted=weighted))
+    design = ledger.PRIOR if prior else ledger.WEIGHTS if weighted else ""
+    for interval, one in with_intervals(all_estimates(evaluation)):
+        reason = _why_not(interval.method, weighted=weighted)
+        yield look_up(interval, one.measure, reason, design=design, target=_target(one))
     for name, words in BANDS.items():
         curve = evaluation.curves.get(name)
         if getattr(curve, "n_positive", None) and getattr(curve, "n_negative", None):
-            band = Interval(0.0, 1.0, evaluation.level, BAND)
-            yield Use(band, words, ledger.coverage_of(BAND, words, level=evaluation.level))
+            yield look_up(Interval(0.0, 1.0, evaluation.level, BAND), words)
 
 
 def refit_uses(estimates: Iterable[Estimate], design: str) -> Iterator[Use]:
     """Look up what was measured of intervals by refits of a design; scorers are all alike."""
-    for interval, estimate in with_intervals(estimates):
-        result = None
-        silent = has_code(estimate.notes, "not_kept_at_this_size")
-        if design:
-            result = ledger.coverage_of(
-                interval.method,
-                ledger.SCORER if measure_of(estimate.measure)[0] is None else estimate.measure,
-                design=design,
-                target=ledger.NO_PROMISE if silent else estimate.target,
-                level=interval.level,
-            )
-        yield Use(interval, estimate.measure, result, _why_not(interval.method, design=design))
+    for interval, one in with_intervals(estimates):
+        yield look_up(
+            interval,
+            one.measure,
+            _why_not(interval.method, design=design),
+            when=bool(design),
+            measure=ledger.SCORER if measure_of(one.measure)[0] is None else one.measure,
+            design=design,
+            target=_target(one),
+        )
+
+
+def _target(estimate: Estimate) -> str:
+    silent = has_code(estimate.notes, "not_kept_at_this_size")
+    return ledger.NO_PROMISE if silent else estimate.target
 
 
 def design_of(settings: Mapping[str, Any]) -> str:
@@ -265,43 +278,21 @@ def svm_uses(evaluation: Any) -> Iterator[Use]:
     """Look up what was measured of intervals without refits, of ξα by its ρ or refined."""
     settings = evaluation.settings
     rho = settings.get("refine") or f"ρ = {settings.get('rho', math.nan):g}"
-    for interval, estimate in with_intervals(all_estimates(evaluation)):
-        measured, of_xi_alpha = None, interval.method.startswith("xi_alpha")
+    for interval, one in with_intervals(all_estimates(evaluation)):
+        of_xi_alpha = interval.method.startswith("xi_alpha")
+        when = of_xi_alpha or one.method == "leave_one_out"
         design = rho if of_xi_alpha else ledger.LEFT_OUT
-        if of_xi_alpha or estimate.method == "leave_one_out":
-            measured = ledger.coverage_of(
-                interval.method,
-                estimate.measure,
-                design=design,
-                target=estimate.target,
-                level=interval.level,
-            )
-        yield Use(interval, estimate.measure, measured, NEITHER)
-
-
-def rival_uses(rivals: Iterable[Estimate]) -> Iterator[Use]:
-    """Look up what was measured of the rules beside a perturbation."""
-    for interval, estimate in with_intervals(rivals):
-        # Rules were measured under their own names, not under those of their intervals.
-        named = replace(interval, method=estimate.method)
-        measured = svm_coverage(named, estimate.measure, "5 × 5 folds")
-        yield Use(interval, estimate.measure, measured)
-
-
-def svm_coverage(interval: Interval, measure: str, design: str) -> ledger.CoverageFigure | None:
-    """Look up what was measured of an interval where it is about SVMs."""
-    return ledger.coverage_of(interval.method, measure, design=design, level=interval.level)
+        yield look_up(interval, one.measure, NEITHER, when=when, design=design, target=one.target)
 
 
 def difference_uses(one: Any, *, weighted: bool = False) -> Iterator[Use]:
     """Look up what was measured of the interval of a difference."""
     for interval, estimate in with_intervals([one.difference]):
-        result, of = None, f"{ledger.DIFFERENCE}{estimate.measure}"
-        if not weighted:
-            result = ledger.coverage_of(
-                interval.method, of, target=estimate.target, level=interval.level
-            )
-        yield Use(interval, of, result, _why_not(interval.method, weighted=weighted))
+        of, reason = (
+            f"{ledger.DIFFERENCE}{estimate.measure}",
+            _why_not(interval.method, weighted=weighted),
+        )
+        yield look_up(interval, of, reason, when=not weighted, target=estimate.target)
 
 
 def is_weighted(evaluation: Any) -> bool:
