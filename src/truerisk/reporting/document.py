@@ -271,12 +271,13 @@ class Scale:
         """Give the place and the words of each round number."""
         ticks = self._log_ticks() if self.log else self.ticks
         if ticks is None:
-            ticks = tuple(t for t in Axis.around(self.low, self.high).ticks if self._holds(t))
-        return [(self.place(tick), _tick_words(tick)) for tick in ticks]
-
-    def _holds(self, tick: float) -> bool:
-        slack = 1e-9 * (self.high - self.low)
-        return self.low - slack <= tick <= self.high + slack
+            low, high, slack = self.low, self.high, 1e-9 * (self.high - self.low)
+            ticks = Axis.around(low, high).ticks
+            ticks = tuple(one for one in ticks if low - slack <= one <= high + slack)
+        return [
+            (self.place(tick), f"{tick:,.0f}" if 1000 <= abs(tick) < 1e6 else f"{tick:g}")
+            for tick in ticks
+        ]
 
     def _log_ticks(self) -> tuple[float, ...]:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
@@ -484,7 +485,3 @@ class FactList:
 
 
 Block = Sentences | Table | FactList  # of what a terminal shows
-
-
-def _tick_words(tick: float) -> str:
-    return f"{tick:,.0f}" if 1000 <= abs(tick) < 1e6 else f"{tick:g}"

@@ -91,7 +91,7 @@ def _without_hidden(text: str) -> str:
         marks = marks + 1 if category == "Mn" else 0
         hidden = category in INVISIBLE or marks > MAX_MARKS
         odd_space = category == "Zs" and character != " "
-        shown.append(_escape(character) if hidden or odd_space else character)
+        shown.append(escape(character) if hidden or odd_space else character)
     return "".join(shown)
 
 
@@ -126,5 +126,6 @@ def json_for_page(plain: Any) -> "Markup":
     return Markup(text.translate(_JSON))  # noqa: S704  (no mark-up is left in it)
 
 
-def _escape(character: str) -> str:
+def escape(character: str) -> str:
+    """Write a character as Python does in a text: by its number."""
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")

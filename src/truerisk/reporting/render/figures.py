@@ -24,7 +24,7 @@ from truerisk.inputs.records.places import shown_path
 from truerisk.intervals.distributions import normal_quantile
 from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
-from truerisk.reporting.escaping import figure_label, visible
+from truerisk.reporting.escaping import escape, figure_label, visible
 from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.wording import count, share
 from truerisk.results import Estimate, Reportable
@@ -297,12 +297,7 @@ def drawable(text: str) -> str:
 
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = figure_label(text)
-    defined = [c if font.get_char_index(ord(c)) else _escape(c) for c in shown]
-    return "".join(defined)
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    return "".join(c if font.get_char_index(ord(c)) else escape(c) for c in shown)
 
 
 def draw_matrix(matrix: doc.Matrix, ax: "Axes") -> None:

@@ -19,6 +19,7 @@ from truerisk.results import Reportable, as_plain, estimate_row
 if TYPE_CHECKING:
     from truerisk.gates import GateResult
 
+LATEX_SIGNS = str.maketrans({"%": r"\%", "∞": r"$\infty$", "–": "--", "-": "$-$"})  # of numbers
 COUNTS = ("n", "settled_by")  # floats in the tidy rows, where one may be undefined
 
 
@@ -113,16 +114,11 @@ def latex_table(table: Table) -> str:
 
 
 def _cells(table: Table, row: tuple[str, ...], escape: Callable[[object], str]) -> list[str]:
-    numeric = _latex_number if escape is latex else str
+    numeric = LATEX_SIGNS if escape is latex else {}
     return [
-        numeric(cell) if column.numeric else escape(cell)
+        cell.translate(numeric) if column.numeric else escape(cell)
         for column, cell in zip(table.columns, row, strict=True)
     ]
-
-
-def _latex_number(cell: str) -> str:
-    signs = {"%": r"\%", "∞": r"$\infty$", "–": "--", "-": "$-$"}
-    return "".join(signs.get(character, character) for character in cell)
 
 
 FORMATS: MappingProxyType[str, Callable[[Reportable], str]] = MappingProxyType(

@@ -118,16 +118,17 @@ def svg_of(chart: doc.Chart) -> dict[str, Any]:
         ],
         "shapes": [_DRAWN[type(shape)](chart, shape) for shape in chart.shapes],
         "legend": [
-            {"ink": shape.ink, "kind": _key(shape), "words": visible(shape.words)}
+            {
+                "ink": shape.ink,
+                "kind": "dashed"
+                if getattr(shape, "dashed", False)
+                else type(shape).__name__.lower(),
+                "words": visible(shape.words),
+            }
             for shape in chart.shapes
             if not isinstance(shape, doc.Upright) and shape.words
         ],
     }
-
-
-def _key(shape: doc.Shape) -> str:
-    dashed = isinstance(shape, doc.Line) and shape.dashed
-    return "dashed" if dashed else type(shape).__name__.lower()
 
 
 def _line(chart: doc.Chart, line: doc.Line) -> dict[str, Any]:
@@ -170,13 +171,8 @@ def _bars(chart: doc.Chart, bars: doc.Bars) -> dict[str, Any]:
 
 def _upright(chart: doc.Chart, upright: doc.Upright) -> dict[str, Any]:
     at = chart.x.place(upright.x)
-    side = "end" if at > 0.6 else "start"
-    return {
-        "kind": "upright",
-        "x": _short(WIDTH * at),
-        "words": visible(upright.words),
-        "side": side,
-    }
+    side, words = "end" if at > 0.6 else "start", visible(upright.words)
+    return {"kind": "upright", "x": _short(WIDTH * at), "words": words, "side": side}
 
 
 _DRAWN: dict[type, Any] = {

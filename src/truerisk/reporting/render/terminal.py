@@ -60,8 +60,7 @@ def print_table(table: Table, console: Console) -> None:
     # Numbers are not broken over lines as long as names still have room beside them; where they
     # have none, an interval goes to the next line whole.
     rows: Sequence[Sequence[str]] = table.rows
-    fits = _numbers_fit(table, rows, console.width)
-    if not fits:
+    if not _numbers_fit(table, rows, console.width):
         rows = [
             [
                 cell.replace(" [", "\n[") if column.numeric else cell
@@ -69,7 +68,7 @@ def print_table(table: Table, console: Console) -> None:
             ]
             for row in rows
         ]
-        fits = _numbers_fit(table, rows, console.width)
+    fits = _numbers_fit(table, rows, console.width)
     for column, width in zip(table.columns, _widths(table, rows), strict=True):
         whole = column.numeric and fits
         drawn.add_column(
@@ -81,7 +80,8 @@ def print_table(table: Table, console: Console) -> None:
         )
     for row in rows:
         cells = zip(table.columns, row, strict=True)
-        drawn.add_row(*(_cell(cell, numeric=column.numeric) for column, cell in cells))
+        shown = [cell if column.numeric else visible(cell) for column, cell in cells]
+        drawn.add_row(*(Text(one, style="yellow" if one == UNDEFINED else "") for one in shown))
     console.print(drawn)
 
 
@@ -113,8 +113,3 @@ def print_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
         grid.add_row(Text(words[0], style="dim"), Text(words[1]))
     console.print(Text("Settings and source", style="bold"))
     console.print(Padding(grid, (0, 0, 1, 0)))
-
-
-def _cell(words: str, *, numeric: bool) -> Text:
-    shown = words if numeric else visible(words)
-    return Text(shown, style="yellow" if words == UNDEFINED else "")

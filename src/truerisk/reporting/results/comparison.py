@@ -43,7 +43,7 @@ from truerisk.reporting.wording import (
     spoken,
     written,
 )
-from truerisk.results import Comparison, Estimate, Resampled
+from truerisk.results import Comparison
 
 SEVERAL = "The p-values of different measures are not adjusted for being several."
 MAX_SCATTERS = 2  # measures whose refits are drawn one by one
@@ -135,7 +135,11 @@ def _bar(result: BayesianComparison) -> ProbabilityBar:
 
 def _refits(result: Comparison) -> Iterator[doc.Chart]:
     """Draw the second's value against the first's, where both have one in each refit."""
-    x, y = (np.asarray(_replicates(one)) for one in (result.first, result.second))
+    # Those of a perturbed SVM are deviations, not values.
+    x, y = (
+        np.asarray(() if hasattr(one, "training_error") else getattr(one, "replicates", ()))
+        for one in (result.first, result.second)
+    )
     if len(x) != len(y) or len(x) < 2 or not np.isfinite([x, y]).all():
         return
     first, second = result.names
@@ -156,22 +160,12 @@ def _refits(result: Comparison) -> Iterator[doc.Chart]:
     )
 
 
-def _replicates(estimate: Estimate) -> tuple[float, ...]:
-    # Those of a perturbed SVM are deviations, not values.
-    is_plain = isinstance(estimate, Resampled) and not hasattr(estimate, "training_error")
-    return estimate.replicates if isinstance(estimate, Resampled) and is_plain else ()
-
-
 def model_comparison_table(result: Comparison) -> doc.Table:
     """Give one row per learner, and one of their difference with its test."""
     level = result.difference.interval.level if result.difference.interval is not None else None
     heading = "Interval" if level is None else interval_heading(level)
-    columns = doc.heads(
-        "Learner",
-        doc.Column(title_of(result.measure), numeric=True),
-        doc.Column(heading, numeric=True),
-        "#p",
-    )
+    numbers = doc.number_columns((title_of(result.measure), heading, "p"))
+    columns = doc.heads("Learner", *numbers)
     first, second = result.names
     own, of_difference = marks_of(result), marks_of(result, DIFFERENCE)
     estimates = (

@@ -66,16 +66,13 @@ def comparisons_chapter(result: Comparisons) -> doc.Chapter:
         sections=(
             _differences(result),
             *_slices_section(result),
-            *map(doc.table_section, _tables(result)),
+            # That of two models would only say again what is drawn and written.
+            *map(
+                doc.table_section, islice(comparisons_tables(result), len(result.names) == 2, None)
+            ),
         ),
         notes=doc.sentences(comparison_remarks(result)),
     )
-
-
-def _tables(result: Comparisons) -> Iterator[doc.Table]:
-    """Give the tables; that of two models would only say again what is drawn and written."""
-    skipped = 1 if len(result.names) == 2 else 0
-    yield from islice(comparisons_tables(result), skipped, None)
 
 
 def _tiles(result: Comparisons) -> Iterator[doc.Tile]:

@@ -22,21 +22,17 @@ def column_table(diagnosis: Diagnosis) -> doc.Table:
     return doc.table("Columns", columns, diagnosis.columns)
 
 
-def _answers(diagnosis: Diagnosis) -> doc.Table:
-    rows = tuple((one.question, one.command) for one in diagnosis.answers if one.command)
-    return doc.Table("What these files can answer", doc.heads("Question", "Command"), rows)
-
-
-def _missing(diagnosis: Diagnosis) -> doc.Table:
-    rows = tuple((one.question, one.missing) for one in diagnosis.answers if not one.command)
-    return doc.Table(
-        "What they cannot, and what is missing", doc.heads("Question", "Missing"), rows
-    )
-
-
 def _tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
     """Give the tables that have rows."""
-    tables = (column_table(diagnosis), _answers(diagnosis), _missing(diagnosis))
+    can = tuple((one.question, one.command) for one in diagnosis.answers if one.command)
+    cannot = tuple((one.question, one.missing) for one in diagnosis.answers if not one.command)
+    tables = (
+        column_table(diagnosis),
+        doc.Table("What these files can answer", doc.heads("Question", "Command"), can),
+        doc.Table(
+            "What they cannot, and what is missing", doc.heads("Question", "Missing"), cannot
+        ),
+    )
     return (table for table in tables if table.rows)
 
 

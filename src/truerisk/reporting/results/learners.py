@@ -1,7 +1,7 @@
 """Learners by refits: one, as an evaluation and the refits it rests on; and the best of several."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from truerisk.reporting.wording import (
     with_interval,
     written,
 )
-from truerisk.results import Interval, Resampled, number
+from truerisk.results import Resampled, number
 
 MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"
@@ -217,7 +217,7 @@ LEARNER_EVALUATION = replace(
 def best_of_chapter(result: BestOf) -> doc.Chapter:
     """Give all that a page says of the best of several learners."""
     winner = result.evaluations[result.winner]
-    own = learner_chapter(winner)
+    own, name = learner_chapter(winner), visible(result.winner, most=MAX_OF_A_NAME)
     subtitle = (
         counted(len(result.evaluations), "learner"),
         counted(winner.n, "example"),
@@ -229,15 +229,19 @@ def best_of_chapter(result: BestOf) -> doc.Chapter:
         subtitle=" · ".join(subtitle),
         verdict=doc.sentences(_verdict(result)),
         tiles=tuple(_tiles(result)),
-        sections=(_ranking(result), _costs(result), *_named(result.winner, own.sections)),
+        sections=(
+            doc.estimate_forest(
+                f"Learners by {title_of(result.measure)}",
+                "Learner, best first",
+                _entries(result),
+                "All learners were trained and judged on the same divisions of the examples.",
+            ),
+            _costs(result),
+            # These are about the winner alone.
+            *(replace(one, title=f"{name}: {one.title}") for one in own.sections),
+        ),
         notes=own.notes,
     )
-
-
-def _named(winner: str, sections: Iterable[doc.Section]) -> Iterator[doc.Section]:
-    """Say of each section that it is about the winner alone."""
-    name = visible(winner, most=MAX_OF_A_NAME)
-    return (replace(section, title=f"{name}: {section.title}") for section in sections)
 
 
 def _verdict(result: BestOf) -> Iterator[str]:
@@ -252,18 +256,14 @@ def _verdict(result: BestOf) -> Iterator[str]:
         f"It was chosen by these numbers, and is too good by {number(abs(result.optimism))}: "
         f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
     )
-    if second.is_defined and _meet(best.interval, second.interval):
+    ends, others = best.interval, second.interval
+    apart = ends is None or others is None or ends.low > others.high or others.low > ends.high
+    if second.is_defined and not apart:
         yield (
             f"The intervals of {result.winner} and {result.ranking[1]} overlap: these numbers do "
             "not settle which is better. compare_models judges the two on the same examples."
         )
     yield from result.evaluations[result.winner].verdict
-
-
-def _meet(first: Interval | None, second: Interval | None) -> bool:
-    if first is None or second is None:
-        return False
-    return first.low <= second.high and second.low <= first.high
 
 
 def _tiles(result: BestOf) -> Iterator[doc.Tile]:
@@ -276,30 +276,16 @@ def _tiles(result: BestOf) -> Iterator[doc.Tile]:
         yield doc.Tile.of(f"{title} of always the commonest class", always)
 
 
-def _ranking(result: BestOf) -> doc.Section:
-    return doc.estimate_forest(
-        f"Learners by {title_of(result.measure)}",
-        "Learner, best first",
-        _entries(result),
-        "All learners were trained and judged on the same divisions of the examples.",
-    )
-
-
 def _entries(result: BestOf) -> list[doc.Entry]:
     """List the learners, best first, then what choosing the best of them is worth."""
-    entries = [
-        doc.Entry(name, result.evaluations[name][result.measure], _model(result, name))
-        for name in result.ranking
+    ranked = {name: result.evaluations[name] for name in result.ranking}
+    return [
+        *(
+            doc.Entry(name, one[result.measure], "" if one.model == name else one.model)
+            for name, one in ranked.items()
+        ),
+        doc.Entry(f"Best of {len(ranked)}", result.corrected, "corrected for having been chosen"),
     ]
-    best = doc.Entry(
-        f"Best of {len(entries)}", result.corrected, "corrected for having been chosen"
-    )
-    return [*entries, best]
-
-
-def _model(result: BestOf, name: str) -> str:
-    model = result.evaluations[name].model
-    return "" if model == name else model
 
 
 def _costs(result: BestOf) -> doc.Section:

@@ -163,14 +163,17 @@ def _page_tables(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Sec
 def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
     """Say what more examples would bring, what is wanted takes, who is better from when on."""
     for learner in curve.values():
+        if learner.extrapolation is None:
+            yield f"{learner.name} is not extrapolated: {learner.refusal}."
+            continue
         yield from expectation(curve, learner)
-        yield from _doubts(learner)
+        doubts = learner.extrapolation.notes
+        yield from (f"{learner.name}: that law is {note}." for note in doubts)
         if wanted is not None:
-            yield from _wanted(learner, wanted)
-    for crossing in curve.crossings:
-        yield f"{crossing}."
-    for failure in curve.failures:
-        yield f"Failed: {failure}"
+            needed = learner.extrapolate(wanted)
+            yield from (f"{learner.name}: {one}." for one in (needed, *needed.notes[len(doubts) :]))
+    yield from (f"{crossing}." for crossing in curve.crossings)
+    yield from (f"Failed: {failure}" for failure in curve.failures)
 
 
 def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
@@ -183,23 +186,6 @@ def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
         f"{learner.name}: trained on all {count(curve.n)} examples, {_in_words(now)} is expected; "
         f"on twice as many, {_in_words(then)}."
     )
-
-
-def _doubts(learner: LearnerCurve) -> Iterator[str]:
-    if learner.extrapolation is None:
-        yield f"{learner.name} is not extrapolated: {learner.refusal}."
-        return
-    for note in learner.extrapolation.notes:
-        yield f"{learner.name}: that law is {note}."
-
-
-def _wanted(learner: LearnerCurve, wanted: float) -> Iterator[str]:
-    if learner.extrapolation is None:
-        return
-    needed = learner.extrapolate(wanted)
-    yield f"{learner.name}: {needed}."
-    for note in needed.notes[len(learner.extrapolation.notes) :]:
-        yield f"{learner.name}: {note}."
 
 
 def _in_words(estimate: Estimate) -> str:
@@ -262,29 +248,27 @@ def growth_table(curve: LearningCurve) -> doc.Table:
     """Give one row per learner: the power of n that each cost grows with."""
     columns = doc.heads("Learner", *doc.number_columns(COST_TITLES[cost] for cost in COSTS))
     rows = tuple(
-        (name, *(_power(learner, cost) for cost in COSTS)) for name, learner in curve.items()
+        (
+            name,
+            *(
+                NO_INTERVAL if one is None else f"{one.exponent:.2f} ± {one.standard_error:.2f}"
+                for one in (learner.growth[cost] for cost in COSTS)
+            ),
+        )
+        for name, learner in curve.items()
     )
     return doc.Table("Growth with the training examples: n to the power of", columns, rows)
 
 
-def _power(learner: LearnerCurve, cost: str) -> str:
-    growth = learner.growth[cost]
-    if growth is None:
-        return NO_INTERVAL
-    return f"{growth.exponent:.2f} ± {growth.standard_error:.2f}"
-
-
 def budget_table(curve: LearningCurve) -> doc.Table:
     """Give one row per budget from which on another learner or size is the best to be had."""
-    columns = doc.heads(
-        "Learner", "#Examples", "#CPU from", *doc.number_columns([title_of(curve.measure)])
-    )
-    rows = tuple(
-        (one.learner, count(one.size), cost_words("cpu_seconds", one.cpu_seconds),
-         number(one.value))
-        for one in curve.error_per_cpu_second
-    )  # fmt: skip
-    return doc.Table("The best for a budget of CPU time", columns, rows)
+    columns: doc.Cells = {
+        "Learner": lambda one: one.learner,
+        "#Examples": lambda one: count(one.size),
+        "#CPU from": lambda one: cost_words("cpu_seconds", one.cpu_seconds),
+        f"#{title_of(curve.measure)}": lambda one: number(one.value),
+    }
+    return doc.table("The best for a budget of CPU time", columns, curve.error_per_cpu_second)
 
 
 def needed_table(curve: LearningCurve, wanted: float) -> doc.Table:
@@ -411,7 +395,10 @@ def _promised(
     curve: LearningCurve, laws: dict[str, Extrapolation], wanted: float | None
 ) -> doc.Chart:
     """Draw the laws, beyond the sizes tried as well, on the means that they were fitted to."""
-    end = max(TWICE * curve.n, *(_needed(law, wanted) for law in laws.values()))
+    # As far as to the size at which a wanted value is reached, if the law may be trusted so far.
+    needed = [] if wanted is None else [(law.size_for(wanted).size, law) for law in laws.values()]
+    end = max(TWICE * curve.n, *(size for size, law in needed if size <= FAR * law.sizes[-1]), 0.0)
+    entry, _ = measure_of(curve.measure)
     shapes: list[doc.Shape] = []
     heights: list[float] = [] if wanted is None else [wanted]
     for name, learner, ink in _inked(curve):
@@ -421,7 +408,7 @@ def _promised(
             law = [laws[name].at(float(size)) for size in sizes]
             # A law that was fitted to dots does not know that no rate is beyond 0 and 1.
             low, high, values = (
-                np.clip(ends, *_range(curve.measure))
+                np.clip(ends, *((-math.inf, math.inf) if entry is None else entry.measure_range))
                 for ends in (
                     *doc.ends_of([one.interval for one in law]),
                     [one.value for one in law],
@@ -449,12 +436,6 @@ def _promised(
         ),
         description=" ".join(f"{name}: {law}." for name, law in laws.items()),
     )
-
-
-def _needed(law: Extrapolation, wanted: float | None) -> float:
-    """Give the size at which a wanted value is reached, if the law may be trusted so far."""
-    size = 0.0 if wanted is None else law.size_for(wanted).size
-    return size if size <= FAR * law.sizes[-1] else 0.0
 
 
 def cost_chart(curve: LearningCurve, cost: str) -> doc.Chart:
@@ -493,7 +474,6 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     points = [point for learner in curve.values() for point in learner.points]
     largest = max(filter(math.isfinite, (point.cpu_seconds for point in points)))
     factor, unit = cost_unit("cpu_seconds", largest)
-    seconds = [factor * point.cpu_seconds for point in points]
     shapes: list[doc.Shape] = [
         doc.Dots(
             [factor * point.cpu_seconds for point in learner.points],
@@ -505,9 +485,8 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     ]
     x = np.repeat([factor * one.cpu_seconds for one in best], 2)
     steps = np.repeat([one.value for one in best], 2)
-    end = max(value for value in seconds if math.isfinite(value))
-    line = doc.Line([*x[1:], end], steps, "soft", words="the best for a budget")
-    defined = [value for value in seconds if value > 0]
+    line = doc.Line([*x[1:], factor * largest], steps, "soft", words="the best for a budget")
+    defined = [factor * point.cpu_seconds for point in points if factor * point.cpu_seconds > 0]
     yield doc.Chart(
         title="What a budget of CPU time buys",
         x=doc.Scale.spanning(f"CPU {unit} to train", defined),
@@ -519,11 +498,6 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
             for one in best
         ),
     )
-
-
-def _range(measure: str) -> tuple[float, float]:
-    result, _ = measure_of(measure)
-    return (-math.inf, math.inf) if result is None else result.measure_range
 
 
 def _blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:
@@ -567,8 +541,8 @@ def _uses(curve: Any) -> Iterator[Use]:
         for point in learner.points:
             if point.interval is not None:
                 reason = "not measured on random divisions"
-                under = {"design": OF_POINTS, "target": LEARNER}
-                yield look_up(point.interval, curve.measure, reason, **under)
+                ends = point.interval
+                yield look_up(ends, curve.measure, reason, design=OF_POINTS, target=LEARNER)
 
 
 def _next_steps(curve: Any) -> Iterator[str]:

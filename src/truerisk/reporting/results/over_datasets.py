@@ -231,11 +231,9 @@ def p_value_table(result: OverDatasets) -> doc.Table:
         "Equivalence": lambda pair: pair.equivalence_p_value,
     }
     used = {head: value for head, value in offered.items() if value(result.pairs[0]) is not None}
-    columns = doc.heads("Second − first", *doc.number_columns(used))
-    rows = tuple(
-        (_title(pair), *(p_words(value(pair)) for value in used.values())) for pair in result.pairs
-    )
-    return doc.Table("p-values", columns, rows)
+    columns: doc.Cells = {"Second − first": _title}
+    columns |= {f"#{head}": lambda pair, p=p: p_words(p(pair)) for head, p in used.items()}
+    return doc.table("p-values", columns, result.pairs)
 
 
 def _title(pair: PairOverDatasets) -> str:
@@ -307,19 +305,14 @@ def critical_difference_section(result: OverDatasets) -> doc.Section:
         "description": _description(result),
         "narrow": _narrow(result),
     }
-    return doc.Section("critical_difference", "Average ranks", data, _rank_lead(result))
-
-
-def _rank_lead(result: OverDatasets) -> str:
-    if result.control is not None:
-        return (
-            "The best rank is at the right. Outside the bar, a rank differs from that of the "
-            "control."
-        )
-    return (
-        "The best rank is at the right. A bar joins classifiers whose average ranks differ by less "
-        "than the critical difference: these data sets do not tell them apart by rank."
+    lead = (
+        "A bar joins classifiers whose average ranks differ by less than the critical difference: "
+        "these data sets do not tell them apart by rank."
+        if result.control is None
+        else "Outside the bar, a rank differs from that of the control."
     )
+    lead = f"The best rank is at the right. {lead}"
+    return doc.Section("critical_difference", "Average ranks", data, lead)
 
 
 def _place(rank: float, k: int, worst: float = WORST, best: float = BEST) -> float:
@@ -328,10 +321,9 @@ def _place(rank: float, k: int, worst: float = WORST, best: float = BEST) -> flo
 
 def _ticks(k: int) -> list[dict[str, Any]]:
     every = math.ceil(k / MAX_TICKS)
-    ranks = range(1, k + 1)
     return [
         {"x": _place(rank, k), "words": str(rank) if (rank - 1) % every == 0 else ""}
-        for rank in ranks
+        for rank in range(1, k + 1)
     ]
 
 
@@ -418,12 +410,8 @@ def _ruler(result: OverDatasets) -> dict[str, Any] | None:
         return None
     low = max(0.0, _place(1 + length, len(result.names)))
     kind = "Bonferroni-Dunn" if is_control else "Nemenyi"
-    return {
-        "low": low,
-        "high": BEST,
-        "y": ABOVE,
-        "words": f"critical difference {length:.2f} ({kind}, {percent(result.level)})",
-    }
+    words = f"critical difference {length:.2f} ({kind}, {percent(result.level)})"
+    return {"low": low, "high": BEST, "y": ABOVE, "words": words}
 
 
 def _description(result: OverDatasets) -> str:
@@ -546,13 +534,8 @@ def _next_steps(result: Any) -> Iterator[str]:
             f"{count(result.n)} now, would tell {second} from {first}, by what is seen so far: "
             "`truerisk rank`."
         )
-    alike = [
-        name
-        for pair in of_best
-        if pair.finding == "equivalent"
-        for name in pair.names
-        if name != best
-    ]
+    equal = [pair.names for pair in of_best if pair.finding == "equivalent"]
+    alike = [name for names in equal for name in names if name != best]
     if alike:
         named = plain_text(alike[:MAX_NAMED])
         more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""

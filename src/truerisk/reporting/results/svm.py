@@ -170,7 +170,10 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
     refits = [_method_title(one) for one in result.estimates if one.method in BY_REFITS]
     beside = f"beside {', '.join(refits).lower()}" if refits else "no fold"
     subtitle = [counted(first.n, "example"), f"one training, {beside}"]
-    level = _level(result)
+    level, once = _level(result), cost_words("cpu_seconds", result.training_seconds)
+    notes = doc.each_once(
+        (_method_title(one), note) for one in result.estimates for note in one.notes
+    )
     if level is not None:
         subtitle.append(interval_subtitle(level, result.estimates))
     return doc.Chapter(
@@ -189,9 +192,12 @@ def side_by_side_chapter(result: SideBySide) -> doc.Chapter:
                 "Method",
                 [doc.Entry(_method_title(one), one, _leaning(one)) for one in result.estimates],
             ),
-            _costs(result),
+            doc.table_section(
+                cost_table(result),
+                f"The SVM was trained once in {once}; each took so much longer.",
+            ),
         ),
-        notes=doc.sentences(_notes(result)),
+        notes=doc.sentences(f"{'; '.join(titles)}: {note}" for note, titles in notes.items()),
     )
 
 
@@ -224,16 +230,12 @@ def _verdict(result: SideBySide) -> Iterator[str]:
         )
     quick = by_method.get("xi_alpha_2")
     if quick is not None:
+        ends = quick.interval
+        sure = "" if ends is None else f" with {percent(ends.level)} confidence"
         yield (
             f"By one training alone, at most {written(quick).value} of the examples could be "
-            f"called wrong so (ξα, ρ = 2): an error rate of {_bound(quick)}."
+            f"called wrong so (ξα, ρ = 2): an error rate of {written(quick).interval}{sure}."
         )
-
-
-def _bound(one: Estimate) -> str:
-    """Say the bound of an estimate, and how sure it is."""
-    ends = "" if one.interval is None else f" with {percent(one.interval.level)} confidence"
-    return f"{written(one).interval}{ends}"
 
 
 def cost_table(result: SideBySide) -> doc.Table:
@@ -247,20 +249,6 @@ def cost_table(result: SideBySide) -> doc.Table:
         time = cost_words("cpu_seconds", took)
         rows.append((_method_title(one), words.value, words.interval, time, _leaning(one)))
     return doc.Table("What each of them costs", columns, tuple(rows))
-
-
-def _costs(result: SideBySide) -> doc.Section:
-    once = cost_words("cpu_seconds", result.training_seconds)
-    lead = f"The SVM was trained once in {once}; each took so much longer."
-    return doc.table_section(cost_table(result), lead)
-
-
-def _notes(result: SideBySide) -> Iterator[str]:
-    """Give each note once, with the estimates that it is about."""
-    notes = doc.each_once(
-        (_method_title(one), note) for one in result.estimates for note in one.notes
-    )
-    return (f"{'; '.join(titles)}: {note}" for note, titles in notes.items())
 
 
 def _facts(result: Any) -> doc.Facts:
