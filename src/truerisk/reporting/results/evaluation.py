@@ -188,11 +188,10 @@ def _confusion_section(evaluation: Evaluation) -> doc.Section | None:
 def _classes_section(evaluation: Evaluation) -> doc.Section | None:
     if not evaluation.by_class:
         return None
-    offered = next(iter(evaluation.by_class.values()))
-    names = [name for name in CLASS_MEASURES if name in offered] or list(offered)
+    names = _class_measures(evaluation)
     chosen = chosen_classes(evaluation, MAX_CLASS_ROWS)
-    shown = [(label, evaluation.by_class[label]) for label in chosen]
-    axes = {name: doc.axis_of([estimates[name] for _, estimates in shown]) for name in names}
+    shown = {label: evaluation.by_class[label] for label in chosen}
+    axes = {name: doc.axis_of([one[name] for one in shown.values()]) for name in names}
     sizes = class_sizes(evaluation)
     rows = [
         {
@@ -200,7 +199,7 @@ def _classes_section(evaluation: Evaluation) -> doc.Section | None:
             "examples": count(sizes[label]) if label in sizes else NO_INTERVAL,
             "cells": [_row(name, estimates[name], axes[name]) for name in names],
         }
-        for label, estimates in shown
+        for label, estimates in shown.items()
     ]
     data = {
         "columns": [title_of(name) for name in names],
@@ -242,12 +241,10 @@ def left_out(evaluation: Evaluation, most: int) -> str:
     )
 
 
-def _terminal_classes(evaluation: Evaluation) -> doc.Table | None:
-    if not evaluation.by_class:
-        return None
-    offered = next(iter(evaluation.by_class.values()))
-    chosen = tuple(name for name in CLASS_MEASURES if name in offered) or tuple(offered)[:3]
-    return class_table(evaluation, chosen, MAX_CLASSES_SHOWN)
+def _class_measures(evaluation: Evaluation) -> tuple[str, ...]:
+    """List the measures of single classes that are shown, all of them if none is a usual one."""
+    offered = tuple(next(iter(evaluation.by_class.values()), ()))
+    return tuple(name for name in CLASS_MEASURES if name in offered) or offered
 
 
 def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
@@ -255,7 +252,7 @@ def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
     yield doc.Sentences(evaluation.verdict)
     yield measure_table(evaluation)
     tables = (
-        _terminal_classes(evaluation),
+        class_table(evaluation, _class_measures(evaluation)[:3], MAX_CLASSES_SHOWN),
         confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
         mistake_table(evaluation),
         slice_table(evaluation, narrow=True),
@@ -283,13 +280,17 @@ def measure_table(evaluation: Evaluation) -> doc.Table:
     """Give one row per measure: value, interval, method, examples."""
     heading = interval_heading(evaluation.level, evaluation.values())
     columns = doc.heads("Measure", "#Value", f"#{heading}", "Method", "#n")
-    rows, mark = [], marks_of(evaluation)
-    for name, estimate in evaluation.items():
-        words = written(estimate)
-        method = NO_INTERVAL if estimate.interval is None else estimate.interval.method
-        method += mark(estimate)
-        rows.append((title_of(name), words.value, words.interval, method, count(estimate.n)))
-    return doc.Table("Measures", columns, tuple(rows))
+    mark = marks_of(evaluation)
+    rows = tuple(
+        (
+            title_of(name),
+            *written(one),
+            f"{NO_INTERVAL if one.interval is None else one.interval.method}{mark(one)}",
+            count(one.n),
+        )
+        for name, one in evaluation.items()
+    )
+    return doc.Table("Measures", columns, rows)
 
 
 def class_table(
@@ -302,9 +303,9 @@ def class_table(
     columns = doc.heads("Class", *(doc.Column(title_of(name), numeric=True) for name in names))
     mark = marks_of(evaluation)
     rows = tuple(
-        (label, *(with_interval(one) + mark(one) for one in (estimates[name] for name in names)))
+        (label, *(with_interval(one[name]) + mark(one[name]) for name in names))
         for label in chosen_classes(evaluation, most or len(evaluation.by_class))
-        for estimates in (evaluation.by_class[label],)
+        for one in (evaluation.by_class[label],)
     )
     sure = interval_subtitle(evaluation.level, evaluation.values())
     return doc.Table(f"Classes ({sure})", columns, rows)
@@ -397,10 +398,8 @@ def _next_steps(evaluation: Evaluation) -> Iterator[str]:
 
 def swapped_labels(evaluation: Evaluation) -> Iterator[str]:
     """Have labels and scores checked that do worse than chance."""
-    correlation, area = (
-        _defined(evaluation, "matthews_correlation"),
-        _defined(evaluation, "roc_auc"),
-    )
+    correlation = _defined(evaluation, "matthews_correlation")
+    area = _defined(evaluation, "roc_auc")
     if correlation is not None and _ends(correlation)[1] < 0:
         yield (
             f"Check first whether labels are swapped: it does worse than chance (MCC "
@@ -501,7 +500,8 @@ def a_better_threshold(evaluation: Evaluation) -> Iterator[str]:
     if isinstance(costs, Mapping) and costs and set(costs) <= set(OUTCOMES):
         name, values = "cost", -mean_cost(table, outcome_costs(costs))
     elif costs is None:
-        name, values = "f1", _f1(table)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            name, values = "f1", 2.0 * table.tp / (2.0 * table.tp + table.fn + table.fp)
     else:
         return  # what a table of costs says of a threshold depends on its labels
     now = _defined(evaluation, name)
@@ -651,12 +651,6 @@ def _width(estimate: Estimate) -> float:
     return high - low
 
 
-def _f1(table: Sweep) -> Any:
-    result = 2.0 * table.tp
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return result / (result + table.fn + table.fp)
-
-
 def evaluation_pictures(evaluation: Evaluation) -> doc.Pictures:
     """Draw every measure, what was called what, the classes, and the scores."""
     yield "measures", measure_forest(evaluation)
@@ -707,10 +701,6 @@ def class_sizes(evaluation: Evaluation) -> dict[str, float]:
     return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))
 
 
-def _with_size(name: str, size: float) -> str:
-    return f"{visible(name, most=LONGEST_NAME)} ({count(size)})" if size else name
-
-
 def class_forest(
     by_class: Mapping[str, Mapping[str, Estimate]],
     sizes: Mapping[str, float],
@@ -718,14 +708,18 @@ def class_forest(
 ) -> doc.Forest:
     """Describe the F1 of the most frequent classes, beside it that on held-out examples."""
     shown_names = list(sizes)[:MAX_DRAWN_CLASSES]
+    titles = [
+        f"{visible(name, most=LONGEST_NAME)} ({count(sizes[name])})" if sizes[name] else name
+        for name in shown_names
+    ]
     offered = by_class[shown_names[0]]
     measure = "f1" if "f1" in offered else next(iter(offered))
     left_out = len(sizes) - len(shown_names)
     words = title_of(measure)
     return doc.Forest(
         rows=[
-            doc.Entry(_with_size(name, sizes[name]), by_class[name][measure])
-            for name in shown_names
+            doc.Entry(title, by_class[name][measure])
+            for name, title in zip(shown_names, titles, strict=True)
         ],
         note=f"{words}; {left_out:,} rarer ones are not drawn" if left_out else words,
         span=doc.SHARE_RANGE,

@@ -113,8 +113,10 @@ def difference_tile(difference: Difference) -> Tile:
     """Give the tile of a difference: on an axis with 0 in the middle, the finding beside it."""
     value, interval = signed_words(difference.estimate)
     first, second = difference.names
-    reach = _reach(difference)
-    axis = None if reach is None else Axis(-reach, reach, (-reach, 0.0, reach))
+    axis = _axis([difference])
+    if axis is not None:  # nothing of the difference lies beyond its round ends, on either side
+        reach = max(-axis.low, axis.high)
+        axis = Axis(-reach, reach, (-reach, 0.0, reach))
     finding = f"{SIGNS.get(difference.finding, NO_SIGN)} {difference.finding}"
     return Tile(
         visible(f"{difference.title}: {second} − {first}"),
@@ -126,17 +128,9 @@ def difference_tile(difference: Difference) -> Tile:
     )
 
 
-def _reach(difference: Difference) -> float | None:
-    """Give a round number beyond which nothing of the difference lies on either side."""
-    axis = _axis([difference])
-    return None if axis is None else max(-axis.low, axis.high)
-
-
 def _axis(rows: Sequence[Difference]) -> Axis | None:
-    regions = [row.region for row in rows if _is_drawn(row.region)]
-    edges = [
-        side * region for region in regions if region is not None for side in (-BEYOND, BEYOND)
-    ]
+    regions = [row.region for row in rows if row.region is not None and math.isfinite(row.region)]
+    edges = [side * region for region in regions for side in (-BEYOND, BEYOND)]
     estimates = [row.estimate for row in rows]
     plain = axis_of(estimates, 0.0, *edges)
     if plain is None:
@@ -144,10 +138,6 @@ def _axis(rows: Sequence[Difference]) -> Axis | None:
     # Room on both sides of 0, so that both are seen to be there.
     room = BOTH_SIDES * max(-plain.low, plain.high)
     return axis_of(estimates, -room, room, *edges)
-
-
-def _is_drawn(region: float | None) -> bool:
-    return region is not None and math.isfinite(region)
 
 
 def main_picture(difference: Difference) -> dict[str, Any]:
@@ -162,7 +152,7 @@ def main_picture(difference: Difference) -> dict[str, Any]:
         "value": at,
         "low": _percent(places["low"]),
         "high": _percent(places["high"]),
-        "anchor": _anchor(at),
+        "anchor": "end" if at > INWARD else "start" if at < 100 - INWARD else "middle",
         "zero": _percent(axis.place(0.0)),
         "marks": [{"x": _percent(one["x"]), "words": one["words"]} for one in axis.marks()],
         "band": _band(axis, difference.region, _percent),
@@ -190,18 +180,12 @@ def _percent(place: float) -> float:
     return round(100 * place / STRIP, 2)
 
 
-def _anchor(at: float) -> str:
-    if at > INWARD:
-        return "end"
-    return "start" if at < 100 - INWARD else "middle"
-
-
 def _description(difference: Difference) -> str:
     """Say what the picture shows, for those who hear the page."""
     value, interval = signed_words(difference.estimate)
     first, second = difference.names
     text = f"{difference.title}, {second} less {first}: {value}, interval {interval}"
-    if _is_drawn(difference.region):
+    if difference.region is not None and math.isfinite(difference.region):
         text += f", drawn against 0 and a region of equivalence of ± {difference.region:g}"
     return visible(f"{text}. Finding: {difference.finding}.", most=2000)
 

@@ -56,7 +56,9 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     table = evaluation.curves.get("thresholds")
     if not isinstance(table, Sweep) or len(evaluation.labels) != 2 or evaluation.pos_label is None:
         return None
-    table = with_given_threshold(evaluation, _reachable(table))
+    if len(table) > 1 and table.threshold[1] == np.inf:  # no threshold reaches the row above it
+        table = Sweep(*(getattr(table, name)[1:] for name in ("threshold", *OUTCOMES)))
+    table = with_given_threshold(evaluation, table)
     working = _row_at(table, _start(evaluation, table))
     marks = list(_marks(evaluation, table, working))
     rows = explorer_rows(table, [working, *(mark.row for mark in marks if mark.row is not None)])
@@ -64,7 +66,7 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
     offered = list(_measures(evaluation))
     measures = [measure for measure in offered if measure.is_live]
     others = [title_of(measure.name) for measure in offered if not measure.is_live]
-    names = dict(zip((0, 1), _labels(evaluation), strict=True))
+    names, order = dict(enumerate(_labels(evaluation))), _order(evaluation)
     places = {mark.letter: mark.row for mark in marks}
     slices = sliced_scores(evaluation)
     numbers = {
@@ -80,7 +82,8 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
             for key, row in places.items()
         },
         "costs": costs_of(evaluation) or EQUAL_COSTS,
-        "cost_order": _cost_order(evaluation),
+        # The order of the cells: sorted by true and by called label.
+        "cost_order": sorted(OUTCOMES, key=lambda name: [order[at] for at in CALLED[name]]),
         "measures": [_measure_numbers(measure) for measure in measures],
         "level": evaluation.level,
         "normal_quantile": -float(normal_quantile((1 - evaluation.level) / 2)),
@@ -103,11 +106,20 @@ def explorer_section(evaluation: Evaluation) -> Section | None:
         "left_out": visible(", ".join(others), most=SENTENCE),
         "steps": _steps(table, rows),
         "last": len(rows) - 1,
-        "intervals": unsure or _interval_words(evaluation),
+        "intervals": unsure
+        or f"{percent(evaluation.level)} intervals, computed here from the counts: Clopper and "
+        "Pearson's for shares, Wilson's for means of recalls, the delta method on smoothed cells "
+        "for the rest.",
         "has_intervals": not unsure,
         "slices": [f"{visible(name)} ({count(one.n)})" for name, one in slices.items()],
     }
-    return Section("explorer", TITLE, data, _lead(evaluation))
+    lead = (
+        f"Called {names[1]} is what scores at least the threshold. Move it, or leave the unsure "
+        "ones in a band about it to people, and say what mistakes cost: all numbers follow. What "
+        "is best on these examples looks better on them than it will on others: choose on one "
+        "set, and measure on another."
+    )
+    return Section("explorer", TITLE, data, lead)
 
 
 def sliced_scores(evaluation: Evaluation) -> dict[str, Any]:
@@ -129,13 +141,6 @@ def _slice_counts(part: Evaluation, thresholds: Array) -> dict[str, Any]:
         "positives": table.tp[-1],
         "negatives": table.fp[-1],
     }
-
-
-def _reachable(table: Sweep) -> Sweep:
-    """Leave out the row above an infinite score, which no threshold reaches."""
-    if len(table) < 2 or table.threshold[1] < np.inf:
-        return table
-    return Sweep(*(getattr(table, name)[1:] for name in ("threshold", *OUTCOMES)))
 
 
 def _row_at(table: Sweep, threshold: float) -> int:
@@ -233,12 +238,6 @@ def _measure_numbers(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _cost_order(evaluation: Evaluation) -> list[str]:
-    """Give the outcomes in the order of the cells, sorted by true and by called label."""
-    order = _order(evaluation)
-    return sorted(OUTCOMES, key=lambda name: [order[at] for at in CALLED[name]])
-
-
 def _order(evaluation: Evaluation) -> list[str]:
     """Give the two labels, the positive one last."""
     return sorted(evaluation.labels, key=lambda label: label == evaluation.pos_label)
@@ -268,23 +267,6 @@ def _steps(table: Sweep, rows: Indices) -> str:
     )
 
 
-def _interval_words(evaluation: Evaluation) -> str:
-    return (
-        f"{percent(evaluation.level)} intervals, computed here from the counts: Clopper and "
-        "Pearson's for shares, Wilson's for means of recalls, the delta method on smoothed cells "
-        "for the rest."
-    )
-
-
-def _lead(evaluation: Evaluation) -> str:
-    return (
-        f"Called {_labels(evaluation)[1]} is what scores at least the threshold. Move it, or "
-        "leave the unsure ones in a band about it to people, and say what mistakes cost: all "
-        "numbers follow. What is best on these examples looks better on them than it will on "
-        "others: choose on one set, and measure on another."
-    )
-
-
 def explorer_rows(table: Sweep, always: list[int]) -> Indices:
     """Choose at most 1,000 rows of a sweep: all, or evenly many by what is found, and the best.
 
@@ -295,7 +277,8 @@ def explorer_rows(table: Sweep, always: list[int]) -> Indices:
     if n <= MAX_THRESHOLDS:
         return np.arange(n)
     first = np.unique([0, n - 1, *always])
-    hull = _hull_rows(table)
+    x, y = table.fp.astype(np.float64), table.tp.astype(np.float64)
+    hull = np.union1d(upper_hull(x, y), upper_hull(x, -y))  # above the curve, and below it
     room = MAX_THRESHOLDS - len(first)
     if len(hull) > room:
         hull = hull[np.linspace(0, len(hull) - 1, room).round().astype(np.intp)]
@@ -318,9 +301,3 @@ def _even(table: Sweep, steps: int) -> Indices:
         for result in (table.tp, table.fp)
     ]
     return np.unique(np.concatenate(rows)).clip(max=len(table) - 1)
-
-
-def _hull_rows(table: Sweep) -> Indices:
-    """Give the corners of the convex hull of the ROC curve, above and below it."""
-    x, y = table.fp.astype(np.float64), table.tp.astype(np.float64)
-    return np.union1d(upper_hull(x, y), upper_hull(x, -y))
