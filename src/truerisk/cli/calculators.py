@@ -159,26 +159,17 @@ def _show(estimates: list[Resampled], level: float, form: str | None) -> None:
         f"{title_of(first.measure)}: mean {number(first.value, 4)}, standard deviation "
         f"{number(first.standard_deviation, 4)}, {first.n:g} values; about {first.target}."
     )
-    rows = [(_method(estimate), written(estimate).interval) for estimate in estimates]
+    rows = [(_numbers(estimate)[0], written(estimate).interval) for estimate in estimates]
     out.show_rows("Intervals", ("method", interval_heading(level)), rows)
     for note in dict.fromkeys(note for estimate in estimates for note in estimate.notes):
         click.echo(f"• {note}")
 
 
-def _method(estimate: Resampled) -> str:
-    return "none" if estimate.interval is None else estimate.interval.method
-
-
 def _numbers(estimate: Resampled) -> tuple[str | float, ...]:
-    ends = estimate.interval
-    bounds = ("", "", "") if ends is None else (ends.low, ends.high, ends.level)
-    return (
-        _method(estimate),
-        estimate.value,
-        estimate.standard_deviation,
-        *bounds,
-        len(estimate.replicates),
-    )
+    mean, ends = (estimate.value, estimate.standard_deviation), estimate.interval
+    if ends is None:
+        return "none", *mean, "", "", "", len(estimate.replicates)
+    return ends.method, *mean, ends.low, ends.high, ends.level, len(estimate.replicates)
 
 
 @click.command()
@@ -194,32 +185,23 @@ def measures(name: str | None, form: str | None) -> None:
     """
     entries = list(MEASURES.values()) if name is None else [find_measure(name)]
     if form is not None:
-        columns = ("name", "title", "summary", "formula", "needs", "better", "range", "intervals")
-        out.show_rows("measures", columns, map(_describe, entries), form)
+        described = list(map(_describe, entries))
+        rows = [tuple(one.values()) for one in described]
+        out.show_rows("measures", list(described[0]), rows, form)
     elif name is None:
         out.show_rows("Measures", ("name", "what it is"), [(m.name, m.summary) for m in entries])
     else:
-        _print(entries[0])
+        _, title, summary, *facts = _describe(entries[0]).items()
+        click.echo(f"{title[1]}\n{summary[1]}\n")
+        for heading, words in (*facts, ("undefined", f"when {entries[0].undefined}")):
+            click.echo(f"{heading:<11}{words}")
 
 
-def _describe(entry: Measure) -> tuple[str, ...]:
+def _describe(entry: Measure) -> dict[str, str]:
     low, high = entry.measure_range
-    return (
-        entry.name,
-        entry.title,
-        entry.summary,
-        entry.formula,
-        entry.needs,
-        BETTER[entry.higher_is_better],
-        f"[{low:g}, {high:g}]",
-        " ".join(entry.intervals),
-    )
-
-
-def _print(entry: Measure) -> None:
-    words = _describe(entry)
-    titles = ("", "", "", "formula", "needs", "better", "range", "intervals")
-    click.echo(f"{entry.title}\n{entry.summary}\n")
-    for title, value in zip(titles[3:], words[3:], strict=True):
-        click.echo(f"{title:<11}{value}")
-    click.echo(f"{'undefined':<11}when {entry.undefined}")
+    named = ("name", "title", "summary", "formula", "needs")
+    return {name: getattr(entry, name) for name in named} | {
+        "better": BETTER[entry.higher_is_better],
+        "range": f"[{low:g}, {high:g}]",
+        "intervals": " ".join(entry.intervals),
+    }

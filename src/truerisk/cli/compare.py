@@ -74,35 +74,28 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     truerisk compare all.csv --prediction old --prediction new
     truerisk compare old.csv new.csv --by region
     """
+    from truerisk.comparison.predictions.compare_files import compare_files
+
     check = options.pop("fail_unless")
     region = _region(options.pop("region"))
     if check == NOT_WORSE and region is None:
         raise click.UsageError("--fail-unless not-worse needs --region: not worse by how much?")
     out.check_outputs(options, files)
-    comparisons = _compare(files, region, options)
-    tiers = options["tiers"]
-    out.deliver(comparisons, options, lambda: out.show(comparisons, options["form"], tiers=tiers))
-    _finish(comparisons, check)
-
-
-def _compare(
-    files: tuple[Path, ...], region: float | dict[str, float] | None, options: dict[str, Any]
-) -> "Comparisons":
-    from truerisk.comparison.predictions.compare_files import compare_files
-
     roles, strictness = opt.reading_from(options)
-    settings = opt.evaluation_from(options)
     with Progress("Comparing", quiet=options["quiet"]) as progress:
-        return compare_files(
+        comparisons = compare_files(
             files,
             **opt.only(options, "predictions", "join", "interval", "pass_at", "by"),
-            **settings,
+            **opt.evaluation_from(options),
             names=options["names"] or None,
             region=region,
             roles=roles,
             options=strictness,
             progress=progress,
         )
+    tiers = options["tiers"]
+    out.deliver(comparisons, options, lambda: out.show(comparisons, options["form"], tiers=tiers))
+    _finish(comparisons, check)
 
 
 def _region(texts: tuple[str, ...]) -> float | dict[str, float] | None:

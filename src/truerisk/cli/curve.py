@@ -64,11 +64,13 @@ def curve(data: Path, **options: Any) -> None:
 
     Seconds depend on the computer; everything else on the data and the seed alone.
     """
+    from truerisk.reporting.results.learning_curve import needed_sizes
+
     out.check_outputs(options, [data])
     out.check_scoring(options["measure"])
     result = _curve(data, options)
     wanted = options["wanted"]
-    extra = None if wanted is None else _needed(result, wanted)
+    extra = None if wanted is None else {"needed": needed_sizes(result, wanted)}
     out.deliver(
         result,
         options,
@@ -111,12 +113,6 @@ def _numbers(text: str | None) -> list[int] | None:
         raise InputError(
             f"`--sizes` must be whole numbers such as 50,100,200; got {text!r}."
         ) from None
-
-
-def _needed(result: "LearningCurve", wanted: float) -> dict[str, Any]:
-    from truerisk.reporting.results.learning_curve import needed_sizes
-
-    return {"needed": needed_sizes(result, wanted)}
 
 
 def _finish(result: "LearningCurve") -> None:

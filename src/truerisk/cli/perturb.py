@@ -102,8 +102,7 @@ def perturb(data: Path, **options: Any) -> None:
             comparison = _difference(data, table, options, settings)
         else:
             settings |= opt.only(options, "measure", "pos_label")
-            result = _interval(table, options["model"], settings)
-            rivals = _rivals(table, options["model"], settings) if options["rivals"] else {}
+            result, rivals = _interval(table, options, settings)
     form, source = options["form"], out.table_source(table, model=options["model"], seed=seed)
     if options["without"]:
         show = partial(out.show_difference, comparison, table, form, seed=seed)
@@ -114,20 +113,18 @@ def perturb(data: Path, **options: Any) -> None:
         out.deliver(result, options, show, rivals=rivals, source=source)
 
 
-def _interval(table: "Table", name: str, settings: dict[str, Any]) -> "Perturbed":
+def _interval(
+    table: "Table", options: dict[str, Any], settings: dict[str, Any]
+) -> "tuple[Perturbed, Mapping[str, Estimate]]":
     from truerisk.estimation.svm.perturbation import perturbation
-
-    model = tables.models_from((name,), table, len(table))[name]
-    result = perturbation(model, table.X, table.y, **settings)
-    return replace(result, notes=(*table.notes, *result.notes))
-
-
-def _rivals(table: "Table", name: str, settings: dict[str, Any]) -> "Mapping[str, Estimate]":
     from truerisk.estimation.svm.rivals import rival_intervals
 
+    name = options["model"]
     model = tables.models_from((name,), table, len(table))[name]
+    result = perturbation(model, table.X, table.y, **settings)
     taken = opt.only(settings, "replicates", "folds", "level", "random_state", "n_jobs")
-    return rival_intervals(model, table.X, table.y, **taken)
+    rivals = rival_intervals(model, table.X, table.y, **taken) if options["rivals"] else {}
+    return replace(result, notes=(*table.notes, *result.notes)), rivals
 
 
 def _difference(
@@ -161,7 +158,16 @@ def _show(
     rules = {name: replace(result, interval=one) for name, one in result.forms.items()}
     listed: list[tuple[str, Estimate]] = [(FORMS[name].lower(), one) for name, one in rules.items()]
     listed += [(name.replace("_", " "), one) for name, one in rivals.items()]
-    rows = [_row(name, one) for name, one in listed]
+    rows = [
+        (
+            name,
+            one.value,
+            *(("", "") if one.interval is None else (one.interval.low, one.interval.high)),
+            one.target,
+            " ".join(one.notes),
+        )
+        for name, one in listed
+    ]
     if form == "json":
         rules_of = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
         out.show(result, form, extra={**source, "rows": rules_of})
@@ -174,11 +180,6 @@ def _show(
     click.echo(f"{result}\n")
     _print_rules(listed, result.forms["exact"].level)
     print_sentences(result.notes, out.console(), heading="Notes")
-
-
-def _row(name: str, one: "Estimate") -> tuple[Any, ...]:
-    ends = ("", "") if one.interval is None else (one.interval.low, one.interval.high)
-    return (name, one.value, *ends, one.target, " ".join(one.notes))
 
 
 def _print_rules(listed: "list[tuple[str, Estimate]]", level: float) -> None:

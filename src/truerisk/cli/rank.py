@@ -1,7 +1,7 @@
 """`truerisk rank`: which classifier is better over many data sets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -9,10 +9,6 @@ from truerisk.cli import options as opt
 from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
-
-if TYPE_CHECKING:
-    from truerisk.comparison.datasets.over_datasets import OverDatasets
-    from truerisk.comparison.datasets.score_table import ScoreTable
 
 
 @click.command()
@@ -52,14 +48,32 @@ def rank(scores: Path, **options: Any) -> None:
     truerisk rank errors.csv --lower-is-better --control baseline --plot ranks.svg
     truerisk rank folds.csv --test-share 0.1 --region 0.01
     """
+    from truerisk.comparison.datasets.over_datasets import compare_over_datasets
+    from truerisk.comparison.datasets.score_table import read_scores
+    from truerisk.reporting.files import write_whole
+    from truerisk.reporting.render import figures
+
     picture, form = options["plot"], options["form"]
     out.check_outputs(options, [scores])
     _check_picture(scores, picture)
     with Progress("Comparing"):
-        table = _read(scores, options)
-        ranking = _rank(table, options)
+        table = read_scores(
+            scores,
+            dataset=options["dataset"],
+            folds=options["test_share"] is not None,
+            options=opt.strictness_from(options),
+        )
+        ranking = compare_over_datasets(
+            table.scores,
+            names=table.names,
+            datasets=table.datasets,
+            higher_is_better=not options["lower_is_better"],
+            **opt.only(options, "control", "region", "test_share", "zeros", "level"),
+            random_state=options["seed"],
+        )
         if picture is not None:
-            _write_picture(ranking, picture)
+            drawn = figures.figure_bytes(figures.pictures_of(ranking)["ranks"], "svg")
+            write_whole(picture, drawn.decode("utf-8"))
 
     def print_result() -> None:
         out.show(ranking, form)
@@ -78,34 +92,3 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
     from truerisk.reporting.files import check_destination
 
     check_destination(picture, [scores])
-
-
-def _write_picture(ranking: "OverDatasets", path: Path) -> None:
-    from truerisk.reporting.files import write_whole
-    from truerisk.reporting.render.figures import figure_bytes, pictures_of
-
-    write_whole(path, figure_bytes(pictures_of(ranking)["ranks"], "svg").decode("utf-8"))
-
-
-def _read(scores: Path, options: dict[str, Any]) -> "ScoreTable":
-    from truerisk.comparison.datasets.score_table import read_scores
-
-    return read_scores(
-        scores,
-        dataset=options["dataset"],
-        folds=options["test_share"] is not None,
-        options=opt.strictness_from(options),
-    )
-
-
-def _rank(table: "ScoreTable", options: dict[str, Any]) -> "OverDatasets":
-    from truerisk.comparison.datasets.over_datasets import compare_over_datasets
-
-    return compare_over_datasets(
-        table.scores,
-        names=table.names,
-        datasets=table.datasets,
-        higher_is_better=not options["lower_is_better"],
-        **opt.only(options, "control", "region", "test_share", "zeros", "level"),
-        random_state=options["seed"],
-    )

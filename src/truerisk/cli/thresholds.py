@@ -13,7 +13,7 @@ from truerisk.cli import options as opt
 from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError
-from truerisk.inputs import Predictions, ReadingOptions, ResolvedRoles, Roles, open_predictions
+from truerisk.inputs import Predictions, ReadingOptions, Roles, open_predictions
 from truerisk.measures.costs import OUTCOMES
 from truerisk.measures.registry import title_of
 from truerisk.reporting.escaping import visible
@@ -53,14 +53,13 @@ def read_scores(
             f"`score` must be a column of the file; the columns are {', '.join(files.columns)}. "
             "Say which with --score."
         )
+    chosen = files.roles
+    score = " + ".join(chosen.score_columns)
+    used = {"truth": chosen.truth, "score": score, "weight": chosen.weight}
+    guessed = {role: " (guessed)" if role in chosen.guessed else "" for role in used}
+    words = ", ".join(f"{role}: {name}{guessed[role]}" for role, name in used.items() if name)
     with Progress("Reading") as progress:
-        return files.read(progress), _columns_in_words(files.roles)
-
-
-def _columns_in_words(roles: ResolvedRoles) -> str:
-    used = {"truth": roles.truth, "score": " + ".join(roles.score_columns), "weight": roles.weight}
-    guessed = {role: " (guessed)" if role in roles.guessed else "" for role in used}
-    return ", ".join(f"{role}: {name}{guessed[role]}" for role, name in used.items() if name)
+        return files.read(progress), words
 
 
 @click.command()
@@ -288,8 +287,12 @@ def _show_rejections(
     click.echo(f"Area under the error-reject curve: {number(curve.area, 4)}\n")
     decimals = 2 if any(0 < row[0] < 0.009 for row in rows) else 1
     words = [
-        (f"{100 * row[0]:.{decimals}f} %", _with_ends(*row[1:4]), *map(_short, row[4:]))
-        for row in rows
+        (
+            f"{100 * rejected:.{decimals}f} %",
+            number(error, 4) if np.isnan(low) else f"{error:.4f} [{low:.4f}, {high:.4f}]",
+            *(count(one) if isinstance(one, int) else f"{one:.4g}" for one in others),
+        )
+        for rejected, error, low, high, *others in rows
     ]
     out.show_rows("Error and rejection", ("rejected", "error_rate", *columns[4:]), words)
     click.echo(OPTIMISTIC)
@@ -311,23 +314,8 @@ def _row(point: "RejectionPoint", level: float | None) -> tuple[float, ...]:
         from truerisk.intervals.binomial import binomial_bounds
 
         low, high = map(float, binomial_bounds(point.errors, point.accepted, level=level))
-    return (
-        point.rejection_rate,
-        point.error_rate,
-        low,
-        high,
-        point.accepted,
-        point.errors,
-        point.threshold,
-    )
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    return number(value, 4) if np.isnan(low) else f"{value:.4f} [{low:.4f}, {high:.4f}]"
-
-
-def _short(value: float) -> str:
-    return count(value) if isinstance(value, int) else f"{value:.4g}"
+    sizes = point.accepted, point.errors, point.threshold
+    return point.rejection_rate, point.error_rate, low, high, *sizes
 
 
 def _guaranteed_sentence(one: "GuaranteedRejection") -> str:

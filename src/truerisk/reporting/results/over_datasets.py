@@ -231,9 +231,11 @@ def p_value_table(result: OverDatasets) -> doc.Table:
         "Equivalence": lambda pair: pair.equivalence_p_value,
     }
     used = {head: value for head, value in offered.items() if value(result.pairs[0]) is not None}
-    columns: doc.Cells = {"Second − first": _title}
-    columns |= {f"#{head}": lambda pair, p=p: p_words(p(pair)) for head, p in used.items()}
-    return doc.table("p-values", columns, result.pairs)
+    columns = doc.heads("Second − first", *doc.number_columns(used))
+    rows = tuple(
+        (_title(pair), *(p_words(value(pair)) for value in used.values())) for pair in result.pairs
+    )
+    return doc.Table("p-values", columns, rows)
 
 
 def _title(pair: PairOverDatasets) -> str:
