@@ -19,6 +19,7 @@ from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
 from truerisk.inputs.predictions import Predictions
+from truerisk.intervals.differences import fisher_mid_p, mover_difference, mover_p_value
 from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
 from truerisk.intervals.measured_coverage import (
@@ -29,7 +30,6 @@ from truerisk.intervals.measured_coverage import (
     coverage_of,
 )
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
-from truerisk.intervals.two_samples import fisher_mid_p, mover_difference, mover_p_value
 from truerisk.measures.averages import counts_of_label, value_of_counts
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import (

@@ -28,7 +28,7 @@ def adaboost() -> Any:
 
 def set_covering() -> Any:
     """Make a set covering machine for each class against the others, one for two classes."""
-    machine = maker("truerisk.learners.set_covering", "SetCoveringMachine")()
+    machine = maker("truerisk.learners.concise", "SetCoveringMachine")()
     return maker("sklearn.multiclass", "OneVsRestClassifier", estimator=machine)()
 
 
@@ -139,7 +139,7 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(
             name="decision_list",
             title="Decision list",
-            make=maker("truerisk.learners.decision_list", "DecisionList"),
+            make=maker("truerisk.learners.concise", "DecisionList"),
             grid={"ccp_alpha": (0.03, 0.01, 0.003, 0.001, 0.0)},
             form="array",
         ),

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError, ResourceError
-from truerisk.learners.pseudo_values import RememberedModel, pseudo_values
-from truerisk.learners.scoring import Metadata, Scorer, rows_of_parameters, scorer_value
+from truerisk.learners.scoring import (
+    Metadata,
+    RememberedModel,
+    Scorer,
+    pseudo_values,
+    rows_of_parameters,
+    scorer_value,
+)
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import ranking_influences
+from truerisk.tallies.ranking_influences import ranking_influences, share_below
 from truerisk.tallies.ranking_weights import values_of, values_of_weights
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group

@@ -32,9 +32,8 @@ from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
-from truerisk.learners.pseudo_values import MAX_LEFT_OUT, chosen_to_leave_out
 from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
-from truerisk.learners.scoring import Scorer, value_of_scores
+from truerisk.learners.scoring import MAX_LEFT_OUT, Scorer, chosen_to_leave_out, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
