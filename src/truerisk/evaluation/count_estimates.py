@@ -105,7 +105,7 @@ class CountEstimates:
                 measure = replace(entry, measure_range=self.costs.measure_range)
             elif entry.label_sets not in {None, self.cells.multilabel}:
                 continue
-            if self.request.wanted([entry.name]):
+            if self.request.requested([entry.name]):
                 yield self._estimate(measure, self.sample, ClassCounts.from_features)
         for name in DISTANCE_POWERS:
             if name in (self.request.measures or ()) and not self.cells.multilabel:

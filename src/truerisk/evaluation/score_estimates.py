@@ -196,7 +196,7 @@ class ScoreEstimates:
 
     def _averages(self) -> Iterator[Estimate]:
         support = np.array([float(r.n_positive) for r in self.tallies.rankings.values()])
-        for name in self.request.wanted_somehow(AVERAGED_RANKINGS):
+        for name in self.request.requested_or_averaged(AVERAGED_RANKINGS):
             each = [estimates[name] for estimates in self._each.values()]
             for average, weights in (("macro", np.ones(len(each))), ("weighted", support)):
                 yield self._averaged(find_measure(name), average, each, weights)
@@ -204,7 +204,7 @@ class ScoreEstimates:
         if pooled is None:
             return
         # All (example, class) pairs ranked together: the micro average.
-        for name in self.request.wanted(AVERAGED_RANKINGS, "_micro"):
+        for name in self.request.requested(AVERAGED_RANKINGS, "_micro"):
             measure = find_measure(name)
             named = replace(measure, name=f"{name}_micro", title=f"{measure.title}, micro average")
             value = float(measure.value(pooled))
@@ -297,7 +297,7 @@ class IndependentScores:
     @cached_property
     def _correlations(self) -> dict[str, Array]:
         joint = self.tallies.joint_scores
-        names = self.request.wanted_somehow(AVERAGED_RANKINGS)
+        names = self.request.requested_or_averaged(AVERAGED_RANKINGS)
         return {} if joint is None or not names else joint.correlations(names)
 
     def of_documents(self, summary: DocumentPrecision) -> Interval:
@@ -313,7 +313,7 @@ class IndependentScores:
 
 def ranking_names(request: Request) -> list[str]:
     """Give the measures of a ranking to estimate: the usual ones, and others that are named."""
-    usual = request.wanted_somehow(m.name for m in measures_that_need("ranking"))
+    usual = request.requested_or_averaged(m.name for m in measures_that_need("ranking"))
     named = (name for name in request.measures or () if base_measure(name).on_request)
     return usual + [name for name in named if find_measure(name).needs == "ranking"]
 

@@ -67,7 +67,7 @@ FISHER = "fisher_mid_p"
 MAX_NAMED = 5  # slices that the verdict names
 LARGEST_TABLE = 2**25  # entries: groups × features
 
-Found = Literal["worse", "better", "no evidence"]
+Outcome = Literal["worse", "better", "no evidence"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class SliceTest:
     method: str
     adjusted: float = math.nan
     listed: float = math.nan
-    finding: Found = "no evidence"
+    finding: Outcome = "no evidence"
     measured: str = NOT_MEASURED
 
 
@@ -581,7 +581,7 @@ def _adjusted(slices: Mapping[str, Slice], level: float) -> dict[str, Slice]:
         keys, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
     ):
         test = slices[name].tests[measure]
-        finding: Found = "no evidence"
+        finding: Outcome = "no evidence"
         if strict <= 1 - level:
             higher = base_measure(measure).higher_is_better
             finding = "better" if (test.difference.value > 0) == higher else "worse"

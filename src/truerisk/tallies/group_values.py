@@ -153,7 +153,7 @@ def ranking_values(
     units = [effective_groups(one) for one in by_class]
     ranking = rank(score, is_positive, weight)
     sides = (
-        _computed_anew(score, is_positive, group, weights, names)
+        _computed_again(score, is_positive, group, weights, names)
         if groups * len(score) <= MAX_EXACT
         else _to_first_order(score, is_positive, group, weights, names)
     )
@@ -165,7 +165,7 @@ def ranking_values(
     }
 
 
-def _computed_anew(
+def _computed_again(
     score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
 ) -> dict[str, tuple[Array, Array]]:
     blocks = list(_blocks(int(group.max()) + 1, len(score)))

@@ -113,9 +113,9 @@ def _ending_and_measure(
             name = scoring
         return "score", name
     refit = getattr(search, "refit", None)
-    wanted = measure or (refit if isinstance(refit, str) else None)
+    target = measure or (refit if isinstance(refit, str) else None)
     for name in endings:
-        if wanted in {name, SAME_MEASURE.get(name, name)}:
+        if target in {name, SAME_MEASURE.get(name, name)}:
             return name, name
     raise InputError(f"`measure` must be one of {', '.join(sorted(endings))}; got {measure!r}.")
 
