@@ -16,7 +16,7 @@ QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py t
   tests/reporting/results/test_evaluation.py tests/reporting/results/test_comparisons.py tests/docs/test_readme.py \
   --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/measures/test_calibration.py \
   --ignore tests/evaluation/test_doctor.py --ignore tests/evaluation/test_slices.py \
-  --ignore tests/tallies/test_score_histogram.py
+  --ignore tests/tallies/test_score_tally.py
 
 .PHONY: help demo test quick coverage check docs bench audit pages reproduce tag lock clean
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.comparison.datasets.over_datasets import OverDatasets
-from truerisk.comparison.learners.model_comparisons import ModelComparisons
-from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.sliced import ComparedSlice
+from truerisk.comparison.learners.compare_models import ModelComparisons
+from truerisk.comparison.predictions.comparisons import ComparedSlice, Comparisons
 from truerisk.estimation.audit import Audit
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
 from truerisk.estimation.curves.results import LearningCurve

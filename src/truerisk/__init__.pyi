@@ -2,9 +2,9 @@
 
 from .comparison.datasets.over_datasets import OverDatasets as OverDatasets
 from .comparison.datasets.over_datasets import compare_over_datasets as compare_over_datasets
+from .comparison.learners.compare_models import BayesianComparison as BayesianComparison
+from .comparison.learners.compare_models import ModelComparisons as ModelComparisons
 from .comparison.learners.compare_models import compare_models as compare_models
-from .comparison.learners.model_comparisons import BayesianComparison as BayesianComparison
-from .comparison.learners.model_comparisons import ModelComparisons as ModelComparisons
 from .comparison.learners.perturbed import feature_value as feature_value
 from .comparison.learners.perturbed import perturbation_difference as perturbation_difference
 from .comparison.predictions.compare import compare as compare
@@ -76,10 +76,10 @@ from .intervals.bounds import error_bounds as error_bounds
 from .intervals.differences import difference_interval as difference_interval
 from .intervals.planning import sample_size as sample_size
 from .intervals.variance_components import refit_interval as refit_interval
-from .learners.condensed import CondensedNeighbors as CondensedNeighbors
-from .learners.decision_list import DecisionList as DecisionList
+from .learners.concise import CondensedNeighbors as CondensedNeighbors
+from .learners.concise import DecisionList as DecisionList
+from .learners.concise import SetCoveringMachine as SetCoveringMachine
 from .learners.evaluate_model import evaluate_model as evaluate_model
-from .learners.set_covering import SetCoveringMachine as SetCoveringMachine
 from .learners.tuning import tuned as tuned
 from .measures.calibration import calibration as calibration
 from .measures.calibration import score_distribution as score_distribution

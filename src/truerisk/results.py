@@ -349,8 +349,8 @@ class Interval:
 
     def __str__(self) -> str:
         level = f"{100 * self.level:.10g} %"
-        told = f"at {level}" if self.side == "both" else f"with {level} confidence"
-        return f"{self.words(_number)} {told}"
+        confidence = f"at {level}" if self.side == "both" else f"with {level} confidence"
+        return f"{self.words(_number)} {confidence}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,8 @@ from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
 from truerisk.estimation.curves.learning_curve import sizes_of
-from truerisk.estimation.curves.points import Design, Refits, curve_of
+from truerisk.estimation.curves.points import CurvePlan, Design, Refits, curve_of
 from truerisk.estimation.curves.results import LearnerCurve
-from truerisk.estimation.curves.runs import CurvePlan
 from truerisk.inputs.tables import read_table
 from truerisk.results import Estimate
 

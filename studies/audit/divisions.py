@@ -43,6 +43,7 @@ from truerisk.estimation.refits.plans import Folds, HeldOut, random_divisions, r
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request
+from truerisk.intervals.cross_validation import corrected_standard_error
 from truerisk.intervals.distributions import student_quantile
 from truerisk.intervals.measured_coverage import (
     NO_PROMISE,
@@ -51,7 +52,6 @@ from truerisk.intervals.measured_coverage import (
     divisions_design,
     folds_design,
 )
-from truerisk.intervals.resampled_tests import corrected_standard_error
 from truerisk.results import Estimate, Interval
 
 STUDY, LEVEL, SAMPLES = "divisions", 0.95, 300

@@ -27,7 +27,7 @@ from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from studies.reproduction.jiang_table5 import encoded, read_isolates
 from truerisk.aliases import Array, Indices
-from truerisk.evaluation.group_estimates import not_kept
+from truerisk.evaluation.score_estimates import not_kept
 from truerisk.execution import run_each
 from truerisk.intervals.measured_coverage import NO_PROMISE, THIS_MODEL
 from truerisk.measures.registry import base_and_average

@@ -31,7 +31,7 @@ from studies.audit.coverage_cells import HELD_OUT, CoverageCell
 from truerisk.aliases import Array
 from truerisk.intervals.choose import auc_interval, average_interval, class_average
 from truerisk.intervals.class_averages import average_shortfalls
-from truerisk.intervals.mean_losses import loss_interval
+from truerisk.intervals.means import loss_interval
 from truerisk.intervals.rankings import RANKINGS, ranking_interval, shortfalls
 from truerisk.measures.registry import find_measure
 from truerisk.results import Interval, has_code

@@ -29,8 +29,12 @@ from studies.audit.predictions import FRESH_EXAMPLES
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice
 from truerisk.estimation.refits.splits import k_fold
-from truerisk.intervals.cross_validation import nested_interval, nested_runs
-from truerisk.intervals.resampled_tests import ConservativeZRuns, conservative_z_interval
+from truerisk.intervals.cross_validation import (
+    ConservativeZRuns,
+    conservative_z_interval,
+    nested_interval,
+    nested_runs,
+)
 from truerisk.results import Interval
 
 Parts = NDArray[np.int64]

@@ -100,7 +100,7 @@ STUDIES = {
         "Measures at another prior, and on request",
         PREDICTIONS,
         "`prior=` of `tr.evaluate`: two classes, of which every outcome was also summed "
-        "(tests/intervals/test_class_binomials.py), several, and scores; weighted κ, partial "
+        "(tests/intervals/test_binomial.py), several, and scores; weighted κ, partial "
         "areas, areas of pairs of classes, micro and weighted averages of rankings; the "
         "bootstrap within the classes, where the examples are drawn class by class.",
     ),

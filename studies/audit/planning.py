@@ -22,8 +22,7 @@ from studies.audit.checkpoints import checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk import sample_size
 from truerisk.aliases import Array
-from truerisk.comparison.predictions.paired_difference import paired_difference_ends
-from truerisk.comparison.predictions.right_answers import mcnemar
+from truerisk.comparison.predictions.right_answers import mcnemar, paired_difference_ends
 from truerisk.intervals.auc import delong_covariance, delong_interval, delong_paired, placements
 from truerisk.intervals.binomial import binomial_interval, upper_bound
 from truerisk.intervals.measured_coverage import NO_PROMISE

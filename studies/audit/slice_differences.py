@@ -28,9 +28,9 @@ from truerisk.aliases import Array
 from truerisk.evaluation.slices import MOVER
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.choose import auc_interval
+from truerisk.intervals.differences import mover_difference
 from truerisk.intervals.group_jackknife import METHOD as JACKKNIFE
 from truerisk.intervals.measured_coverage import DIFFERENCE, SLICE, THIS_MODEL, WEIGHTS
-from truerisk.intervals.two_samples import mover_difference
 from truerisk.results import Interval
 from truerisk.tallies.ranking import rank
 

@@ -20,8 +20,8 @@ import truerisk as tr
 from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.equal_models import Alike, two_normals
 from truerisk.intervals.choose import auc_interval
+from truerisk.intervals.differences import fisher_mid_p, mover_p_value
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
-from truerisk.intervals.two_samples import fisher_mid_p, mover_p_value
 from truerisk.tallies.ranking import rank
 
 SAMPLES = 1000

@@ -18,7 +18,7 @@ import truerisk as tr
 from studies.audit.checkpoints import checkpointed
 from studies.audit.coverage_cells import HELD_OUT, CoverageCell
 from truerisk.aliases import Array
-from truerisk.intervals.bounded_mean import bounded_mean_interval
+from truerisk.intervals.means import bounded_mean_interval
 
 SAMPLES = 400
 LEVEL = 0.95

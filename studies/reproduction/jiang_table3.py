@@ -27,7 +27,7 @@ from truerisk.estimation.svm.rivals import (
     splitting_deviation,
 )
 from truerisk.execution.running import run_each
-from truerisk.intervals.resampled_tests import rho_based_deviation
+from truerisk.intervals.cross_validation import rho_based_deviation
 from truerisk.svm.linear import LinearSVM
 
 C = 1.0

@@ -28,9 +28,8 @@ from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
 from truerisk.execution.running import run_each
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.learners.decision_list import DecisionList
+from truerisk.learners.concise import DecisionList, SetCoveringMachine
 from truerisk.learners.named_models import as_learner
-from truerisk.learners.set_covering import SetCoveringMachine
 
 FOLDS = 10
 MAX_CHOSEN_ON = 600  # rows: of a larger training part a random 600 choose the settings

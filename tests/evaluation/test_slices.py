@@ -17,10 +17,10 @@ from studies.audit.slices import (
     rarely_right,
 )
 from truerisk.errors import InputError
+from truerisk.intervals.differences import fisher_mid_p
 from truerisk.intervals.distributions import student_cdf
 from truerisk.intervals.group_jackknife import difference_spread
 from truerisk.intervals.measured_coverage import coverage_of
-from truerisk.intervals.two_samples import fisher_mid_p
 from truerisk.results import has_code
 
 N = 2000

@@ -7,10 +7,10 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError
+from truerisk.intervals.differences import fisher_mid_p, mover_p_value
 from truerisk.intervals.distributions import student_cdf
 from truerisk.intervals.group_jackknife import difference_spread, group_jackknife
 from truerisk.intervals.multiplicity import holm
-from truerisk.intervals.two_samples import fisher_mid_p, mover_p_value
 from truerisk.tallies.group_values import effective_groups, ratio_values
 from truerisk.tallies.question_values import pass_at_k
 

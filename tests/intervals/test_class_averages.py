@@ -19,7 +19,7 @@ from truerisk.intervals.class_averages import (
     specificity_interval,
     weighted_interval,
 )
-from truerisk.intervals.mean_losses import gamma_ends
+from truerisk.intervals.means import gamma_ends
 from truerisk.results import has_code
 from truerisk.tallies.cells import CellTally
 

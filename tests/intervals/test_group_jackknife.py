@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.comparison.outcome import Spread
+from truerisk.comparison.conclusion import Spread
 from truerisk.intervals.binomial import fractional_interval
 from truerisk.intervals.group_jackknife import (
     REACHES,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import truerisk as tr
+from truerisk.intervals.distributions import score_ends, two_sided_t
 from truerisk.intervals.rankings import (
     METHODS,
     RANKINGS,
@@ -16,7 +17,6 @@ from truerisk.intervals.rankings import (
     ranking_interval,
     shortfalls,
 )
-from truerisk.intervals.score_share import score_ends, two_sided_t
 from truerisk.measures.registry import find_measure
 from truerisk.results import has_code
 from truerisk.tallies.ranking import precision_spread, rank

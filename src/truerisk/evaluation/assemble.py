@@ -13,10 +13,9 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.class_prior import at_prior, prior_note
 from truerisk.evaluation.count_estimates import CountEstimates, finished
-from truerisk.evaluation.group_estimates import group_notes
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.score_estimates import ScoreEstimates
+from truerisk.evaluation.score_estimates import ScoreEstimates, group_notes
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval

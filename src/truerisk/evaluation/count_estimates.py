@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
 from truerisk.evaluation.request import Request
-from truerisk.intervals.binomial import binomial_bounds
+from truerisk.intervals.binomial import binomial_bounds, confidence_curve, curve_interval
 from truerisk.intervals.cell_sample import (
     CellSample,
     Function,
@@ -38,7 +38,6 @@ from truerisk.intervals.class_averages import (
     macro_interval,
     recall_interval,
 )
-from truerisk.intervals.class_binomials import confidence_curve, curve_interval
 from truerisk.intervals.variance_components import rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
@@ -106,7 +105,7 @@ class CountEstimates:
                 measure = replace(entry, measure_range=self.costs.measure_range)
             elif entry.label_sets not in {None, self.cells.multilabel}:
                 continue
-            if self.request.wanted([entry.name]):
+            if self.request.requested([entry.name]):
                 yield self._estimate(measure, self.sample, ClassCounts.from_features)
         for name in DISTANCE_POWERS:
             if name in (self.request.measures or ()) and not self.cells.multilabel:

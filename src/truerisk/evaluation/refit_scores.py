@@ -43,8 +43,13 @@ from truerisk.intervals.variance_components import (
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES, check_probabilities
-from truerisk.tallies.placements import placements, share_below, top_negative
-from truerisk.tallies.ranking_influences import INFLUENCES, RankedRows
+from truerisk.tallies.ranking_influences import (
+    INFLUENCES,
+    RankedRows,
+    placements,
+    share_below,
+    top_negative,
+)
 
 OWN_FORMS = {"roc_auc", "average_precision", *LOSSES}  # the components are all that they need
 

@@ -60,14 +60,14 @@ class Request:
             given["prior"] = _checked_prior(given["prior"])
         return cls(**given).checked()
 
-    def wanted(self, names: Iterable[str], ending: str = "") -> list[str]:
+    def requested(self, names: Iterable[str], ending: str = "") -> list[str]:
         """Keep the names that, with the ending, are requested."""
         return [name for name in names if self.measures is None or name + ending in self.measures]
 
-    def wanted_somehow(self, names: Iterable[str]) -> list[str]:
+    def requested_or_averaged(self, names: Iterable[str]) -> list[str]:
         """Keep the names that are requested, averaged or not."""
         endings = ("", *AVERAGE_ENDINGS)
-        return [name for name in names if any(self.wanted([name], one) for one in endings)]
+        return [name for name in names if any(self.requested([name], one) for one in endings)]
 
     def _check_settings_of_prior(self) -> None:
         """Refuse settings that mean nothing at a prior."""

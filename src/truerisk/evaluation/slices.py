@@ -19,6 +19,7 @@ from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
 from truerisk.inputs.predictions import Predictions
+from truerisk.intervals.differences import fisher_mid_p, mover_difference, mover_p_value
 from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.intervals.group_jackknife import METHOD, MIN_GROUPS, difference_spread
 from truerisk.intervals.measured_coverage import (
@@ -29,7 +30,6 @@ from truerisk.intervals.measured_coverage import (
     coverage_of,
 )
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
-from truerisk.intervals.two_samples import fisher_mid_p, mover_difference, mover_p_value
 from truerisk.measures.averages import counts_of_label, value_of_counts
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import (
@@ -67,7 +67,7 @@ FISHER = "fisher_mid_p"
 MAX_NAMED = 5  # slices that the verdict names
 LARGEST_TABLE = 2**25  # entries: groups × features
 
-Found = Literal["worse", "better", "no evidence"]
+Outcome = Literal["worse", "better", "no evidence"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class SliceTest:
     method: str
     adjusted: float = math.nan
     listed: float = math.nan
-    finding: Found = "no evidence"
+    finding: Outcome = "no evidence"
     measured: str = NOT_MEASURED
 
 
@@ -581,7 +581,7 @@ def _adjusted(slices: Mapping[str, Slice], level: float) -> dict[str, Slice]:
         keys, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
     ):
         test = slices[name].tests[measure]
-        finding: Found = "no evidence"
+        finding: Outcome = "no evidence"
         if strict <= 1 - level:
             higher = base_measure(measure).higher_is_better
             finding = "better" if (test.difference.value > 0) == higher else "worse"

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from truerisk.aliases import Ends
 from truerisk.checks import check_choice, check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.evaluation.group_estimates import group_notes
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.score_estimates import group_notes
 from truerisk.evaluation.slicing import columns_of
 from truerisk.inputs.arrays import as_column, code_groups
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.roles import ResolvedRoles
 from truerisk.intervals.binomial import binomial_interval
-from truerisk.intervals.bounded_mean import BOUNDED_MEANS, bounded_mean_interval
 from truerisk.intervals.group_jackknife import group_jackknife
+from truerisk.intervals.means import BOUNDED_MEANS, bounded_mean_interval
 from truerisk.measures.registry import spoken_title
 from truerisk.results import Estimate, Evaluation, Finding, Interval, number
 from truerisk.tallies.group_values import ratio_values, sums_of_groups

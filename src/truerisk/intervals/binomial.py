@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array, Bounds, Indices
 from truerisk.checks import (
@@ -19,18 +19,23 @@ from truerisk.checks import (
     check_number,
     check_whole_number,
 )
-from truerisk.intervals.beta_quantile import (
+from truerisk.intervals.distributions import (
     beta_log_odds,
     beta_tail,
     deviance,
     log_beta_kernel,
     log_peak,
+    logistic,
+    normal_cdf,
+    normal_quantile,
     score_end,
     score_start,
     solve_in_log_odds,
 )
-from truerisk.intervals.distributions import logistic, normal_quantile
 from truerisk.results import Interval
+
+CLASS_BINOMIALS = "class_binomials"
+POINTS = 180  # of the circle; both axes are among them
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
 
@@ -481,3 +486,36 @@ def _at_most(j: int, n: int, p: float) -> float:
 
 def _at_least(j: int, n: int, p: float) -> float:
     return float(at_least(np.array([float(j)]), np.array([float(n)]), p)[0])
+
+
+def confidence_curve(right: Array, size: Array, *, level: float) -> Array:
+    """Give the shares that are right in each of two classes along the curve: (POINTS, 2).
+
+    Problem   at a prior π every measure of hard predictions is a function of the share p₁ of
+              positives and p₀ of negatives that are right: precision is
+              πp₁/(πp₁ + (1 − π)(1 − p₀))
+    Given     k₁ of n₁ and k₀ of n₀ right, independent binomials; the class sizes say nothing
+    Region    the ends of Clopper and Pearson's one-sided intervals at tails Φ(−|z₁|) and Φ(−|z₀|),
+              for all (z₁, z₀) on the circle of radius z, the normal quantile of the level
+    Interval  least and greatest value of the measure on that curve (`curve_interval`)
+
+    A measure of one class alone, such as recall, gets Clopper and Pearson's interval, which is
+    exact.  Of the others the coverage was summed over all outcomes (docs/coverage-at-a-prior.md).
+    """
+    z = -float(normal_quantile((1 - check_level(level)) / 2))
+    angles = 2 * np.pi * np.arange(POINTS) / POINTS
+    shares = []
+    for k, n, side in zip(right, size, (np.cos(angles), np.sin(angles)), strict=True):
+        tails = normal_cdf(-z * np.abs(side))
+        counts, trials = np.full(POINTS, min(float(k), float(n))), np.full(POINTS, float(n))
+        ends = exact_lower(counts, trials, tails), exact_upper(counts, trials, tails)
+        shares.append(np.where(side < 0, *ends))
+    return np.column_stack(shares)
+
+
+def curve_interval(
+    function: Callable[[NDArray[Any]], Any], tables: NDArray[Any], value: float, *, level: float
+) -> Interval:
+    """Give the range of a measure over the tables of a curve; it contains the value."""
+    values = np.append(np.asarray(function(tables), dtype=np.float64), value)
+    return Interval(float(np.nanmin(values)), float(np.nanmax(values)), level, CLASS_BINOMIALS)

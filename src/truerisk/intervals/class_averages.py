@@ -22,8 +22,8 @@ import numpy as np
 
 from truerisk.aliases import Array, Ends, Flags
 from truerisk.intervals.delta import student_factor
-from truerisk.intervals.mean_losses import gamma_ends
-from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
+from truerisk.intervals.distributions import hull, score_ends, size_of, two_sided_t
+from truerisk.intervals.means import gamma_ends
 from truerisk.results import Finding, Interval
 from truerisk.tallies.cells import NO_LABEL, Cells
 

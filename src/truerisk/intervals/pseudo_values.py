@@ -1,6 +1,6 @@
 r"""The interval of a score of which only values are known, from refits, by pseudo-values.
 
-The pseudo-values p of `truerisk.learners.pseudo_values` are to a score what losses are to a mean
+The pseudo-values p of `truerisk.learners.scoring` are to a score what losses are to a mean
 loss.  Less their mean they take the place of the influences ψ of
 `truerisk.intervals.variance_components`, whose :math:`V_1`, u and :math:`s^2` give
 

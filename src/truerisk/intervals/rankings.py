@@ -17,10 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.aliases import Array, Ends
-from truerisk.intervals.binomial import fractional_interval
-from truerisk.intervals.class_binomials import confidence_curve, curve_interval
-from truerisk.intervals.distributions import normal_quantile
-from truerisk.intervals.score_share import hull, score_ends, size_of, two_sided_t
+from truerisk.intervals.binomial import confidence_curve, curve_interval, fractional_interval
+from truerisk.intervals.distributions import hull, normal_quantile, score_ends, size_of, two_sided_t
 from truerisk.results import Finding, Interval
 from truerisk.tallies.ranking import (
     LEVELS,

@@ -30,7 +30,7 @@ from truerisk.checks import check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.delta import student_factor
-from truerisk.intervals.mean_losses import gamma_ends
+from truerisk.intervals.means import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
 from truerisk.tallies.votes import CellPairs
 

@@ -28,7 +28,7 @@ def adaboost() -> Any:
 
 def set_covering() -> Any:
     """Make a set covering machine for each class against the others, one for two classes."""
-    machine = maker("truerisk.learners.set_covering", "SetCoveringMachine")()
+    machine = maker("truerisk.learners.concise", "SetCoveringMachine")()
     return maker("sklearn.multiclass", "OneVsRestClassifier", estimator=machine)()
 
 
@@ -139,7 +139,7 @@ MODELS: dict[str, NamedModel] = {
         NamedModel(
             name="decision_list",
             title="Decision list",
-            make=maker("truerisk.learners.decision_list", "DecisionList"),
+            make=maker("truerisk.learners.concise", "DecisionList"),
             grid={"ccp_alpha": (0.03, 0.01, 0.003, 0.001, 0.0)},
             form="array",
         ),
@@ -227,9 +227,9 @@ def _check_learner(model: Any) -> None:
     parameters = {"": model, **model.get_params(deep=True)}
     for name, value in parameters.items():
         last = name.rpartition("__")[2]
-        told = (last == "prefit" and value is True) or (last == "cv" and value == "prefit")
-        if told or (_is_frozen(value) and hasattr(value, "predict")):
-            what = f"{last}={value!r}" if told else type(value).__name__
+        is_setting = (last == "prefit" and value is True) or (last == "cv" and value == "prefit")
+        if is_setting or (_is_frozen(value) and hasattr(value, "predict")):
+            what = f"{last}={value!r}" if is_setting else type(value).__name__
             raise InputError(
                 f"`model` must be trained anew in each refit; got {what}, which keeps what it has "
                 "learned, perhaps from the examples that it would predict. Give the model as it is "

@@ -281,7 +281,7 @@ def _columns_of(X: Any) -> list[tuple[str, NDArray[Any]]]:
         return []
     import narwhals as nw
 
-    columns_found = []
+    named = []
     for series in nw.from_native(X, eager_only=True).iter_columns():
         if series.dtype.is_numeric():
             values = series.cast(nw.Float64()).to_numpy().astype(np.float64)
@@ -289,8 +289,8 @@ def _columns_of(X: Any) -> list[tuple[str, NDArray[Any]]]:
             missing = series.is_null().to_list()
             cells = zip(series.to_list(), missing, strict=True)
             values = _numbers_or_objects([None if none else cell for cell, none in cells])
-        columns_found.append((str(series.name), values))
-    return columns_found
+        named.append((str(series.name), values))
+    return named
 
 
 def _numbers_or_objects(cells: list[Any]) -> NDArray[Any]:

@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.errors import InputError, ResourceError
-from truerisk.learners.pseudo_values import RememberedModel, pseudo_values
-from truerisk.learners.scoring import Metadata, Scorer, rows_of_parameters, scorer_value
+from truerisk.learners.scoring import (
+    Metadata,
+    RememberedModel,
+    Scorer,
+    pseudo_values,
+    rows_of_parameters,
+    scorer_value,
+)
 
 Arrays = dict[str, NDArray[Any]]
 
 SILENT = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)  # of libraries, not of data
-MAX_TOLD = 300  # characters of a warning
+MAX_CHARACTERS = 300  # of a warning
 
 
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:
@@ -43,15 +49,15 @@ def guarded(work: Callable[[], Arrays], name: str, ignored: type[Warning] | None
         except ResourceError:
             raise
         except MemoryError as problem:
-            told = f": {problem}" if str(problem) else ""
+            why = f": {problem}" if str(problem) else ""
             raise ResourceError(
-                f"Memory ran out in {name}{told}. Use fewer workers, a smaller model, or less data."
+                f"Memory ran out in {name}{why}. Use fewer workers, a smaller model, or less data."
             ) from problem
         except Exception as problem:  # noqa: BLE001  (a model may raise anything; its refit is named)
             outcome = {"failed": np.array(f"{type(problem).__name__}: {problem}")}
     of_data = [one for one in met if not issubclass(one.category, SILENT)]
     messages = dict.fromkeys(
-        f"{one.category.__name__}: {one.message}"[:MAX_TOLD] for one in of_data
+        f"{one.category.__name__}: {one.message}"[:MAX_CHARACTERS] for one in of_data
     )
     if messages:
         outcome["warned"] = np.array(list(messages), dtype=np.str_)
@@ -324,21 +330,21 @@ def scores_of(
     float32 stays: its rounding can be told from a wrong sum.  A class missing in training has
     probability 0, and no decision values are given.
     """
-    asked = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
-    if not asked:
+    by = next((one for one in ("predict_proba", "decision_function") if hasattr(model, one)), "")
+    if not by:
         return {}
-    score = np.asarray(getattr(model, asked)(X) if probabilities is None else probabilities)
+    score = np.asarray(getattr(model, by)(X) if probabilities is None else probabilities)
     if score.shape[:1] != (number_of_rows(X),):
         raise InputError(
             f"`model` must score each of {number_of_rows(X)} examples; "
-            f"got {asked} of shape {score.shape}."
+            f"got {by} of shape {score.shape}."
         )
     narrow = score.dtype.kind == "f" and score.dtype.itemsize <= 4
     score = score.astype(np.float32 if narrow else np.float64, copy=False)
     known = positions(model.classes_, values) if hasattr(model, "classes_") else None
     if known is None or not np.isfinite(score).all():
         return {}
-    probable = asked == "predict_proba"
+    probable = by == "predict_proba"
     outcome = {"score": score, "probabilities": np.array(probable)}
     if score.ndim == 1 and len(values) == len(known) == 2:
         return outcome

@@ -219,9 +219,9 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
                 (positions_of(train, len(y), at), positions_of(test, len(y), at))
                 for at, (train, test) in divisions
             ]
-        asked = check_whole_number(self.cv, "cv", low=2)
+        requested = check_whole_number(self.cv, "cv", low=2)
         _, counts = np.unique(y, return_counts=True)
-        folds = min(asked, int(counts.min()))
+        folds = min(requested, int(counts.min()))
         if folds < 2:
             raise InputError(
                 "`y` must have at least 2 examples of each class to choose settings by "

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.cells import ratio
-from truerisk.tallies.placements import share_below
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import ranking_influences
+from truerisk.tallies.ranking_influences import ranking_influences, share_below
 from truerisk.tallies.ranking_weights import values_of, values_of_weights
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
@@ -154,7 +153,7 @@ def ranking_values(
     units = [effective_groups(one) for one in by_class]
     ranking = rank(score, is_positive, weight)
     sides = (
-        _computed_anew(score, is_positive, group, weights, names)
+        _computed_again(score, is_positive, group, weights, names)
         if groups * len(score) <= MAX_EXACT
         else _to_first_order(score, is_positive, group, weights, names)
     )
@@ -166,7 +165,7 @@ def ranking_values(
     }
 
 
-def _computed_anew(
+def _computed_again(
     score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
 ) -> dict[str, tuple[Array, Array]]:
     blocks = list(_blocks(int(group.max()) + 1, len(score)))

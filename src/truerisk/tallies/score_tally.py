@@ -1,7 +1,14 @@
-"""Scores that come in batches → one ranking, the same for any order and any cut of the batches."""
+"""Scores that come in batches → one ranking, the same for any order and any cut of the batches.
+
+Scores too many to be held are counted in 2²⁴ buckets that keep their order.  A bucket is an
+interval of scores: those whose float32 value, rounded down, has the same upper 24 bits (sign,
+exponent and 15 bits of the fraction, a relative width of 2⁻¹⁵).  Its lower end is a threshold at
+which the counts are exact.  Only the order *inside* buckets is lost, and of that it is known how
+much it can matter.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
-from truerisk.tallies.radix_rank import MAX_ROWS, NARROW, WIDE, Run, as_run
+from truerisk.tallies.radix_rank import MAX_ROWS, NARROW, WIDE, Run, as_run, scores_of_narrow
 from truerisk.tallies.ranking import (
     Ranking,
     as_labels,
@@ -18,9 +25,14 @@ from truerisk.tallies.ranking import (
     as_weights,
     rank,
     rank_parts,
+    ranking_of,
     refuse_nan,
+    sum_of_products,
 )
-from truerisk.tallies.score_histogram import ScoreHistogram
+
+BUCKET_BITS = 24
+DROPPED_BITS = 32 - BUCKET_BITS
+MIN_KEY = 0x0080_0000  # of −∞
 
 FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
@@ -28,6 +40,55 @@ WEIGHT_BYTES = 8
 RUN_ROWS = 2**22  # 20 MiB of float32 with their labels; a run is 8 MiB and its starts 0.5
 SENT_AS_RUN = 2**18  # rows; they take less as a run, and would not be ranked by sorting either
 JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost little
+
+
+@dataclass(eq=False)
+class ScoreHistogram:
+    """Counts of negatives and positives in each bucket: 256 MiB, whatever the number of rows."""
+
+    counts: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(2 ** (BUCKET_BITS + 1), dtype=np.int64), repr=False
+    )
+    rows: int = 0
+
+    def add(self, scores: NDArray[Any], is_positive: NDArray[np.bool_]) -> None:
+        """Count one batch of float32 or float64 scores."""
+        from truerisk.kernels import counts as kernel
+
+        refuse_nan(scores)
+        with np.errstate(over="ignore"):
+            narrow = scores.astype(np.float32, copy=False)
+        rounded_up = narrow > scores if narrow is not scores else np.zeros(1, dtype=bool)
+        kernel.count_buckets(
+            np.ascontiguousarray(narrow).view(np.uint32),
+            np.ascontiguousarray(rounded_up).view(np.uint8),
+            np.ascontiguousarray(is_positive).view(np.uint8),
+            self.counts,
+        )
+        self.rows += len(scores)
+
+    def merge(self, other: "ScoreHistogram") -> None:
+        """Add the counts of another histogram."""
+        self.counts += other.counts
+        self.rows += other.rows
+
+    def ranking(self) -> Ranking:
+        """Rank the buckets, and bound what their inner order can do to the AUC.
+
+        A pair inside a bucket counts ½ here and 0, ½ or 1 in truth: at most Σ_b a_b·z_b / (2PN).
+        """
+        by_label = self.counts.reshape(-1, 2)
+        filled = np.flatnonzero(by_label.any(axis=1))[::-1]
+        inside = by_label[filled]
+        below = np.cumsum(inside, axis=0)
+        lower_ends = scores_of_narrow(np.maximum(filled << DROPPED_BITS, MIN_KEY))
+        ranking = ranking_of(lower_ends, below[:, 1], below[:, 0])
+        negatives, positives = inside.astype(np.float64).T
+        pairs = ranking.n_positive * ranking.n_negative
+        half_width = sum_of_products(positives, negatives) / (2 * pairs) if pairs else np.nan
+        bounds = ranking.auc - half_width, ranking.auc + half_width
+        summary = replace(ranking.summary, auc_bounds=(max(bounds[0], 0.0), min(bounds[1], 1.0)))
+        return replace(ranking, summary=summary, exact=False, complete=False)
 
 
 @dataclass(eq=False)

@@ -14,11 +14,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.comparison.learners.compare_models import DEFAULT, PAIRED_TESTS, PERTURBATION
+from truerisk.comparison.learners.compare_models import (
+    DEFAULT,
+    PAIRED_TESTS,
+    PERTURBATION,
+    BayesianComparison,
+    ModelComparisons,
+    Probabilities,
+)
 from truerisk.comparison.learners.learner_tests import by_corrected_t, by_five_by_two_t
 from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.plans import halves, repeated_folds
+from truerisk.results import Comparison, Estimate, Interval, as_plain
 
 OF_FOLDS = [name for name in PAIRED_TESTS if not name.startswith("five")]
 BAYES, STUMP = GaussianNB(), DecisionTreeClassifier(max_depth=1)
@@ -400,3 +408,60 @@ def test_a_difference_without_spread_has_no_posterior_and_asks_for_no_examples()
 def test_settings_that_cannot_be_meant_are_refused(data, settings, message):
     with pytest.raises(InputError, match=message):
         tr.compare_models(BAYES, BAYES, *data, random_state=1, **settings)
+
+
+def made(kind=Comparison, **more):
+    def error(value):
+        return Estimate(value=value, interval=None, measure="error_rate", method="refits", n=100)
+
+    difference = Estimate(
+        value=-0.06,
+        interval=Interval(-0.11, -0.01, 0.95, "corrected_t"),
+        measure="error_rate",
+        method="corrected_t",
+        n=100,
+    )
+    return kind(
+        names=("a", "b"),
+        first=error(0.16),
+        second=error(0.10),
+        difference=difference,
+        p_value=0.02,
+        method="corrected_t",
+        finding="better",
+        verdict="b is better than a.",
+        **more,
+    )
+
+
+def test_probabilities_are_said_with_the_verdict():
+    shares = Probabilities(better=0.9, equivalent=0.07, worse=0.03)
+    found = made(BayesianComparison, probabilities=shares)
+    assert str(found).splitlines()[-1] == (
+        "Probability that b is: better 0.900, equivalent 0.070, worse 0.030."
+    )
+    assert found.to_dict()["probabilities"] == {"better": 0.9, "equivalent": 0.07, "worse": 0.03}
+
+
+def test_undefined_probabilities_are_no_numbers():
+    shares = Probabilities(better=math.nan, equivalent=math.nan, worse=math.nan)
+    assert str(shares) == "better undefined, equivalent undefined, worse undefined"
+    assert made(BayesianComparison, probabilities=shares).to_dict()["probabilities"] == {
+        "better": None,
+        "equivalent": None,
+        "worse": None,
+    }
+
+
+def test_several_comparisons_are_a_mapping_that_cannot_be_changed():
+    one = made()
+    given = {"error_rate": one}
+    found = ModelComparisons(comparisons=given)
+    given.clear()
+    assert list(found) == ["error_rate"]
+    assert len(found) == 1
+    assert found["error_rate"] is one
+    assert str(found) == str(one)
+    assert found.to_dict()["comparisons"] == {"error_rate": as_plain(one)}
+    with pytest.raises(TypeError):
+        found.comparisons["accuracy"] = one

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.paired_difference import by_groups
-from truerisk.comparison.predictions.right_answers import cochran_q, mcnemar
+from truerisk.comparison.predictions.right_answers import by_groups, cochran_q, mcnemar
 from truerisk.errors import InputError
 from truerisk.evaluation import evaluate
 from truerisk.intervals.auc import delong_paired

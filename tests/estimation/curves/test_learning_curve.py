@@ -198,7 +198,7 @@ def test_with_xi_alpha_the_estimate_is_that_of_the_trained_machine():
     assert found["no machine"].points[0].estimate_mean is None
     assert found["no machine"].points[0].estimates == ()
     assert found["theirs"].points[0].estimate_mean > 0
-    from truerisk.estimation.curves.runs import CurvePlan
+    from truerisk.estimation.curves.points import CurvePlan
 
     train = np.sort(CurvePlan(Y, None, 55, 5).division(1)[0][:60])
     expected = xi_alpha(LinearSVM().fit(X[train], Y[train]), X[train], Y[train])["error_rate"]

@@ -20,7 +20,7 @@ from truerisk.estimation.refits.interval_rules import (
 from truerisk.estimation.refits.plans import Folds, HeldOut
 from truerisk.estimation.refits.splits import k_fold
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
-from truerisk.intervals.resampled_tests import corrected_standard_error
+from truerisk.intervals.cross_validation import corrected_standard_error
 from truerisk.results import Estimate
 
 REFERENCE = json.loads(

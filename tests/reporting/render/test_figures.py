@@ -17,7 +17,7 @@ from scipy.spatial import KDTree
 from sklearn.dummy import DummyClassifier
 
 from truerisk.comparison.datasets.over_datasets import compare_over_datasets
-from truerisk.comparison.learners.model_comparisons import ModelComparisons
+from truerisk.comparison.learners.compare_models import ModelComparisons
 from truerisk.comparison.predictions.compare import compare
 from truerisk.errors import InputError, ResourceError
 from truerisk.estimation.corpus.categories import Category

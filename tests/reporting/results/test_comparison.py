@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from truerisk.comparison.learners.model_comparisons import (
+from truerisk.comparison.learners.compare_models import (
     BayesianComparison,
     ModelComparisons,
     Probabilities,

@@ -15,7 +15,7 @@ from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
-from truerisk.comparison.outcome import OPEN, TestOutcome
+from truerisk.comparison.conclusion import OPEN, TestOutcome
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.results import Interval

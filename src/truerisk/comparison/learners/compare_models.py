@@ -1,15 +1,16 @@
 """Two learners + data → Comparison: which is better on examples not seen."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, shown, stated_seed
-from truerisk.comparison.conclusion import conclude, with_refit_caveat
+from truerisk.comparison.conclusion import TestOutcome, conclude, undetermined, with_refit_caveat
 from truerisk.comparison.learners.learner_tests import (
     by_agreement,
     by_cautious_t,
@@ -22,11 +23,6 @@ from truerisk.comparison.learners.learner_tests import (
     by_random_divisions,
     by_resampled_t,
     by_variance_components,
-)
-from truerisk.comparison.learners.model_comparisons import (
-    BayesianComparison,
-    ModelComparisons,
-    Probabilities,
 )
 from truerisk.comparison.learners.paired_refits import (
     MEAN_LOSSES,
@@ -41,7 +37,6 @@ from truerisk.comparison.learners.paired_refits import (
     of_learner,
     signed,
 )
-from truerisk.comparison.outcome import TestOutcome, undetermined
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
@@ -51,7 +46,7 @@ from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.scoring import Scorer, scoring_of
 from truerisk.measures.registry import measure_of
-from truerisk.results import Comparison, Estimate, Finding
+from truerisk.results import Comparison, Estimate, Finding, NamedEntries, Reportable, Row
 
 RefitRule = Callable[[Array, float], TestOutcome]
 Tested = tuple[Estimate, Estimate, TestOutcome]
@@ -59,6 +54,74 @@ Tested = tuple[Estimate, Estimate, TestOutcome]
 DEFAULT = "cautious_t"
 PERTURBATION = "perturbation"
 FOLDS, REPEATS = 10, 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probabilities:
+    """How probable it is that the second learner is better, equivalent, worse: they add up to 1.
+
+    Without a region of equivalence only a difference of exactly 0 is equivalent.
+    """
+
+    better: float
+    equivalent: float
+    worse: float
+
+    def __str__(self) -> str:
+        shares = (("better", self.better), ("equivalent", self.equivalent), ("worse", self.worse))
+        return ", ".join(
+            f"{name} {'undefined' if math.isnan(share) else f'{share:.3f}'}"
+            for name, share in shares
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BayesianComparison(Comparison):
+    """A comparison that has no test: it says how probable each finding is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from truerisk import compare_models
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), method="bayesian",
+    ...                         region=0.01, repeats=1, random_state=1)
+    >>> print(result.probabilities)
+    better 0.000, equivalent 0.000, worse 1.000
+    """
+
+    probabilities: Probabilities
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\nProbability that {self.names[1]} is: {self.probabilities}."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ModelComparisons(Reportable, NamedEntries[Comparison]):
+    """Two learners compared by several measures: a read-only mapping from measure to comparison.
+
+    Nothing is corrected for their number: the more measures one looks at, the likelier it is that
+    one of them differs by luck.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from truerisk import compare_models
+    >>> result = compare_models("tree", "majority", *load_iris(return_X_y=True), repeats=1,
+    ...                         measures=["error_rate", "f1_macro"], random_state=1)
+    >>> {name: one.finding for name, one in result.items()}
+    {'error_rate': 'worse', 'f1_macro': 'worse'}
+    """
+
+    kind: ClassVar[str] = "model_comparisons"
+    entries: ClassVar[str] = "comparisons"
+
+    comparisons: Mapping[str, Comparison]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.values()))
+
+    def _rows(self) -> Iterator[Row]:
+        return (row for one in self.values() for row in one.to_rows())
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -101,6 +164,8 @@ def compare_models(
     measures: str = ...,
     **options: Unpack[ComparisonOptions],
 ) -> Comparison: ...
+
+
 @overload
 def compare_models(
     first: Any,
@@ -111,6 +176,8 @@ def compare_models(
     measures: list[str] | tuple[str, ...],
     **options: Unpack[ComparisonOptions],
 ) -> ModelComparisons: ...
+
+
 def compare_models(
     first: Any,
     second: Any,
@@ -547,7 +614,6 @@ INVALID = Finding(
     "comparison only.",
     code="invalid_test",
 )
-
 
 PAIRED_TESTS = {
     "cautious_t": PairedTest(outcomes=_by_refits(by_cautious_t), remark=LEARNERS),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc, fdtri, stdtr
 
 from truerisk.aliases import Array, Ends, Indices
-from truerisk.comparison.outcome import (
+from truerisk.comparison.conclusion import (
     NEGLIGIBLE,
     Shares,
     Spread,
@@ -24,8 +24,7 @@ from truerisk.comparison.outcome import (
     without_spread,
 )
 from truerisk.estimation.refits.interval_rules import plain_standard_error
-from truerisk.intervals.cross_validation import nested_interval
-from truerisk.intervals.resampled_tests import corrected_standard_error
+from truerisk.intervals.cross_validation import corrected_standard_error, nested_interval
 from truerisk.intervals.variance_components import METHOD, Components, Rule, components
 from truerisk.results import Finding
 

@@ -13,10 +13,8 @@ from scipy.special import ndtr
 
 from truerisk.aliases import Array, Indices
 from truerisk.checks import check_choice, check_level, check_number, shown
-from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.outcome import TestOutcome
-from truerisk.comparison.predictions.paired_difference import by_groups
-from truerisk.comparison.predictions.right_answers import PairTable, by_table
+from truerisk.comparison.conclusion import TestOutcome, conclude
+from truerisk.comparison.predictions.right_answers import PairTable, by_groups, by_table
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.svm.perturbation import (

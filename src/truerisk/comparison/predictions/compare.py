@@ -10,13 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truerisk.checks import check_choice, shown
-from truerisk.comparison.equivalence import Region, margins_of
 from truerisk.comparison.predictions.choice import chosen_here
-from truerisk.comparison.predictions.comparisons import Comparisons, verdict_of
+from truerisk.comparison.predictions.comparisons import (
+    Comparisons,
+    verdict_of,
+    with_compared_slices,
+)
 from truerisk.comparison.predictions.joined import JoinedPredictions, join_arrays
-from truerisk.comparison.predictions.paired_difference import PAIRED_DIFFERENCES, PairedMethod
 from truerisk.comparison.predictions.paired_measures import PairedMeasures
-from truerisk.comparison.predictions.right_answers import OmnibusTest, cochran_q
+from truerisk.comparison.predictions.right_answers import (
+    PAIRED_DIFFERENCES,
+    OmnibusTest,
+    PairedMethod,
+    Region,
+    cochran_q,
+    margins_of,
+)
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.request import Request
@@ -179,7 +188,6 @@ def compare_joined(
 ) -> Comparisons:
     """Compare models whose predictions are coded alike, from arrays or files."""
     if by is not None:
-        from truerisk.comparison.predictions.sliced import with_compared_slices
 
         def compared(part: JoinedPredictions, own: Request) -> Comparisons:
             return compare_joined(part, own, region=region, interval=interval)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
 from truerisk.checks import check_choice, shown
-from truerisk.comparison.equivalence import Region
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.compare_values import compare_held
 from truerisk.comparison.predictions.comparisons import Comparisons
 from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
-from truerisk.comparison.predictions.paired_difference import PairedMethod
+from truerisk.comparison.predictions.right_answers import PairedMethod, Region
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.values import values_of_predictions

@@ -11,25 +11,31 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
-from truerisk.comparison.conclusion import conclude
-from truerisk.comparison.equivalence import Region, margins_of
-from truerisk.comparison.outcome import (
+from truerisk.comparison.conclusion import (
     AlternativeTest,
     Spread,
     TestOutcome,
+    conclude,
     without_spread,
 )
 from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
-from truerisk.comparison.predictions.comparisons import Chosen, Comparisons, verdict_of
+from truerisk.comparison.predictions.comparisons import (
+    Chosen,
+    Comparisons,
+    verdict_of,
+    with_slices_compared,
+)
 from truerisk.comparison.predictions.joined import checked_names
-from truerisk.comparison.predictions.paired_difference import AGREE, by_groups
 from truerisk.comparison.predictions.right_answers import (
+    AGREE,
     PairTable,
+    Region,
+    by_groups,
     by_table,
     cochran_q,
+    margins_of,
     within_region,
 )
-from truerisk.comparison.predictions.sliced import with_slices_compared
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.slicing import columns_of, sliced
 from truerisk.evaluation.values import evaluation_of_values

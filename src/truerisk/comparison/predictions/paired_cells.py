@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.comparison.outcome import Spread, satterthwaite, spread_of_groups
+from truerisk.comparison.conclusion import Spread, satterthwaite, spread_of_groups
 from truerisk.comparison.predictions.joined import JoinedPredictions
 from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import count_function, of_each_cell

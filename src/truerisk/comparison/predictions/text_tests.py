@@ -21,8 +21,8 @@ from scipy.special import ndtr
 
 from truerisk.aliases import Array
 from truerisk.checks import check_same_length, check_whole_number, shown
+from truerisk.comparison.conclusion import AlternativeTest, Spread
 from truerisk.comparison.datasets.rank_tests import mean_ranks
-from truerisk.comparison.outcome import AlternativeTest, Spread
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure

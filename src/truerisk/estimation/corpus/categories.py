@@ -197,7 +197,7 @@ def evaluation_of(calls: Calls, method: Method) -> Evaluation:
             labels=_chosen_names(calls),
             level=method.interval_level,
             measures=AVERAGED,
-            max_classes=_room(calls),
+            max_classes=_max_classes(calls),
         )
         estimates = {name: named(evaluation[name], method) for name in AVERAGED}
     return _plain_evaluation(estimates, by_class, calls, method)
@@ -315,7 +315,7 @@ def _chosen_names(calls: Calls) -> list[str]:
     return [name for name, taken in zip(calls.names, calls.averaged, strict=True) if taken]
 
 
-def _room(calls: Calls) -> int:
+def _max_classes(calls: Calls) -> int:
     """Let there be as many classes as there are categories: a corpus says what they are."""
     return max(2, len(calls.names))
 
@@ -326,7 +326,7 @@ def _ranked(calls: Calls, decision: Array, level: float) -> Evaluation:
         level=level,
         average_over=names,
         measures=(*RANKED, *RANKED_AVERAGES),
-        max_classes=_room(calls),
+        max_classes=_max_classes(calls),
         random_state=0,  # nothing is drawn
     ).checked()
     truth, predicted = _chosen(calls)

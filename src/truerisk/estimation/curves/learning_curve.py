@@ -21,9 +21,15 @@ from truerisk.checks import (
     stated_seed,
 )
 from truerisk.errors import InputError
-from truerisk.estimation.curves.points import Design, Refits, curve_of
+from truerisk.estimation.curves.points import (
+    MIN_OF_A_CLASS,
+    CurvePlan,
+    Design,
+    Refits,
+    curve_of,
+    refit_at,
+)
 from truerisk.estimation.curves.results import LearningCurve
-from truerisk.estimation.curves.runs import MIN_OF_A_CLASS, CurvePlan, refit_at
 from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import Folds, HeldOut, Plan, repeated_folds

@@ -9,13 +9,12 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_number
 from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
-from truerisk.estimation.curves.means import resampled_means
-from truerisk.intervals.resampled_tests import corrected_standard_error
+from truerisk.intervals.cross_validation import corrected_standard_error
 from truerisk.learners.scoring import range_of
 from truerisk.results import (
     Estimate,
@@ -409,3 +408,25 @@ class LearningCurve(Reportable, NamedEntries[LearnerCurve]):
             yield f"{name}: {curve.extrapolation or f'not extrapolated, as {curve.refusal}'}"
         yield from map(str, self.crossings)
         yield from self.failures
+
+
+def resampled_means(
+    values: Array,
+    *,
+    ratio: float,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Draw means over repeats as they would vary with other examples; the first axis is repeats.
+
+    Whole repeats are drawn.  They share examples: deviations are stretched as by the corrected
+    resampled t, by √(J/(J − 1) · (1 + J·ratio)) · t/z.
+    """
+    repeats = len(values)
+    mean = values.mean(axis=0)
+    tail = (1 + level) / 2
+    students = float(stdtrit(repeats - 1, tail) / ndtri(tail))
+    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * ratio)) * students
+    drawn = rng.multinomial(repeats, np.full(repeats, 1 / repeats), size=replicates) / repeats
+    return np.asarray(mean + stretch * np.tensordot(drawn, values - mean, axes=1))

@@ -51,16 +51,16 @@ class Examples:
             raise InputError(f"`X` must have at least two rows to divide; got {n}.")
         coded = code_labels(labels, name="y")
         names = _names_of_classes(coded)
-        asked = None if pos_label is None else _named(pos_label, names)
+        positive = None if pos_label is None else _named(pos_label, names)
         if len(names) != 2:
-            asked = None
-        elif asked is not None or needs_positive:
-            asked = positive_of_two(names, asked)
+            positive = None
+        elif positive is not None or needs_positive:
+            positive = positive_of_two(names, positive)
         _, first = np.unique(coded.truth, return_index=True)
         units = None if groups is None else code_groups(_as_groups(groups))
         if units is not None and len(units) != n:
             raise InputError(f"`groups` must say it for each of {n} rows; got {len(units)}.")
-        return cls(rows, labels, labels[first], coded.truth, names, asked, units)
+        return cls(rows, labels, labels[first], coded.truth, names, positive, units)
 
     @property
     def n(self) -> int:

@@ -16,24 +16,25 @@ from scipy.special import stdtrit
 
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds, Plan
-from truerisk.estimation.refits.searches import (
+from truerisk.estimation.refits.cv import (
     RefitScores,
     is_search,
     named_scores,
     scores_of_cross_validate,
     scores_of_search,
 )
+from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds, Plan
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
-from truerisk.intervals.cross_validation import cross_validation_clt, nested_interval
-from truerisk.intervals.measured_coverage import divisions_design, folds_design
-from truerisk.intervals.pseudo_values import pseudo_value_interval
-from truerisk.intervals.resampled_tests import (
+from truerisk.intervals.cross_validation import (
     ConservativeZRuns,
     conservative_z_interval,
     corrected_standard_error,
+    cross_validation_clt,
     deviation,
+    nested_interval,
 )
+from truerisk.intervals.measured_coverage import divisions_design, folds_design
+from truerisk.intervals.pseudo_values import pseudo_value_interval
 from truerisk.intervals.variance_components import METHOD, ROUNDING
 from truerisk.learners.scoring import better_sign, range_of
 from truerisk.measures.registry import base_measure, measure_of

@@ -22,7 +22,7 @@ from truerisk.estimation.refits.plans import (
     random_divisions,
     repeated_folds,
 )
-from truerisk.intervals.resampled_tests import ConservativeZRuns
+from truerisk.intervals.cross_validation import ConservativeZRuns
 from truerisk.intervals.variance_components import METHOD
 
 LARGEST_SEED = 2**32 - 1

@@ -311,8 +311,8 @@ def random_divisions(
     judged = np.zeros((divisions, len(y)), dtype=bool)
     units = np.arange(len(y)) if groups is None else groups
     count = int(units.max()) + 1
-    wanted = round(share * count)
-    if not 0 < wanted < count:
+    tested = round(share * count)
+    if not 0 < tested < count:
         raise InputError(
             f"`test_size` must leave something on both sides of {count} "
             f"{'examples' if groups is None else 'groups'}; got {share:g}."
@@ -322,13 +322,13 @@ def random_divisions(
         if stratified and groups is None:
             # Dealt class after class, every k-th example of the line is held out.
             order = order[np.argsort(y[order], kind="stable")]
-            start = rng.random() * count / wanted
-            taken = np.floor((np.arange(count) + 1 + start) * wanted / count) > np.floor(
-                (np.arange(count) + start) * wanted / count
+            start = rng.random() * count / tested
+            taken = np.floor((np.arange(count) + 1 + start) * tested / count) > np.floor(
+                (np.arange(count) + start) * tested / count
             )
             row[order[taken]] = True
         else:
-            row[:] = np.isin(units, order[:wanted])
+            row[:] = np.isin(units, order[:tested])
     return HeldOut(judged)
 
 

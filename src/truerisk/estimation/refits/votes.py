@@ -32,9 +32,8 @@ from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
-from truerisk.learners.pseudo_values import MAX_LEFT_OUT, chosen_to_leave_out
 from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
-from truerisk.learners.scoring import Scorer, value_of_scores
+from truerisk.learners.scoring import MAX_LEFT_OUT, Scorer, chosen_to_leave_out, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.registry import base_and_average, find_measure, measures_that_need
@@ -156,7 +155,7 @@ class CollectedVotes:
         if isinstance(plan, Draws):
             self.correction = BootstrapTally(examples.codes, k)
         if isinstance(plan, DeleteOne):
-            self.correction = JackknifeTally(examples.codes, k)
+            self.correction = JackknifeTally(examples.codes)
         if isinstance(plan, NestedFolds):
             self.nested = np.zeros((plan.repetitions, plan.folds, examples.n), dtype=bool)
         # Other divisions have no interval for scorers; groups are left out with all their examples.
@@ -223,8 +222,8 @@ class CollectedVotes:
         """Give the pseudo-values, repetitions × examples left out; None where some are missing."""
         if self.pseudo_values is None:
             return None
-        found = self.pseudo_values[self.scorers.index(scorer)][:, self.left_out]
-        return None if np.isinf(found).any() else found
+        values = self.pseudo_values[self.scorers.index(scorer)][:, self.left_out]
+        return None if np.isinf(values).any() else values
 
     def refuse_failures(self, *, allowed: bool) -> None:
         """Name the refits that failed; go on only if that is allowed and some are left."""
@@ -420,9 +419,9 @@ class RefitValues:
 
     @property
     def _over(self) -> NDArray[np.bool_] | None:
-        """The classes to average over, where they were asked for."""
-        asked = self._request.average_over
-        return None if asked is None else np.isin(self._collected.examples.labels, asked)
+        """The classes to average over, where they were requested."""
+        over = self._request.average_over
+        return None if over is None else np.isin(self._collected.examples.labels, over)
 
     def _of_costs(self) -> tuple[float, ...]:
         examples = self._collected.examples

@@ -89,7 +89,7 @@ def values_under(
     return _of_scores(name, scores, examples, G, folds), calls[0]
 
 
-Found = Iterator[tuple[Indices, Indices, Mapping[str, NDArray[Any]]]]
+Predictions = Iterator[tuple[Indices, Indices, Mapping[str, NDArray[Any]]]]
 
 
 def _split(folds: NDArray[Any], fold: Any, *, on_itself: bool) -> tuple[Indices, Indices]:
@@ -109,7 +109,7 @@ class _Refits:
     seed: int
     n_jobs: int | None
 
-    def batched(self) -> Found:
+    def batched(self) -> Predictions:
         """Solve all weightings of a fold together, several classes one against the rest."""
         examples, G = self.examples, self.weights
         n_classes = len(examples.labels)
@@ -128,7 +128,7 @@ class _Refits:
                 called = decisions.argmax(axis=-1) if n_classes > 2 else decisions[..., 0] > 0
                 yield rows, test, {"predicted": called.astype(np.int32), "score": decisions}
 
-    def one_by_one(self) -> Found:
+    def one_by_one(self) -> Predictions:
         """Train a copy of the model for each weighting and fold."""
         examples = self.examples
         shared = {

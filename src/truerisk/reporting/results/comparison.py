@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.comparison.conclusion import planned_in_words
-from truerisk.comparison.learners.model_comparisons import BayesianComparison, ModelComparisons
+from truerisk.comparison.learners.compare_models import BayesianComparison, ModelComparisons
 from truerisk.errors import InputError
 from truerisk.intervals.measured_coverage import DIFFERENCE
 from truerisk.measures.registry import measure_of, title_of
