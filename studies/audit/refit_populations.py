@@ -217,13 +217,14 @@ GROUPED: dict[str, Callable[[np.random.Generator], Grouped]] = {
 
 GROUPS = 400
 
+
 def _odd_kind(rng: np.random.Generator) -> Grouped:
     """One group in seven is of a kind that is hard to tell; sizes are geometric."""
     group = np.repeat(np.arange(GROUPS), rng.geometric(1 / 8, size=GROUPS))
     odd = (rng.random(GROUPS) < 0.15)[group]
     y = (rng.random(len(group)) < 0.5).astype(np.intp)
-    X = rng.normal(size=(len(group), 3)) + np.where(odd, -0.3, 1.3)[:, None] * y[:, None] * [1, 1, 0]
-    return X, y, group
+    shift = np.where(odd, -0.3, 1.3) * y
+    return rng.normal(size=(len(group), 3)) + shift[:, None] * [1, 1, 0], y, group
 
 
 def _own_slopes(rng: np.random.Generator) -> Grouped:
@@ -243,7 +244,7 @@ def _pure(rng: np.random.Generator) -> Grouped:
 
 
 def _harder_larger(rng: np.random.Generator) -> Grouped:
-    """The larger a group, the noisier it is; sizes are log-normal."""
+    """Draw groups that are the noisier the larger they are; sizes are log-normal."""
     kind = rng.normal(size=GROUPS)
     sizes = np.minimum(np.ceil(np.exp(1.9 + 0.7 * kind)), 50).astype(np.intp)
     group = np.repeat(np.arange(GROUPS), sizes)
@@ -253,7 +254,7 @@ def _harder_larger(rng: np.random.Generator) -> Grouped:
 
 
 def _no_effect(rng: np.random.Generator) -> Grouped:
-    """Groups of log-normal size that have nothing in common."""
+    """Draw groups of log-normal size whose rows have nothing in common."""
     sizes = np.ceil(rng.lognormal(1.8, 0.9, size=GROUPS)).astype(np.intp)
     group = np.repeat(np.arange(GROUPS), np.minimum(sizes, 80))
     y = (rng.random(len(group)) < 0.35).astype(np.intp)
