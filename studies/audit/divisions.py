@@ -10,7 +10,8 @@ form, which `tests/studies/audit/test_divisions.py` compares with leaving exampl
 the interval of scorers was chosen on other populations than these (`CHOICE`), with cost, F2,
 spherical, log odds apart, AUC and a lift as scorers.  For divisions nothing was chosen, but that
 intervals of refits which test more than a quarter hold the corrected t: it was decided on these
-problems, between two forms.
+problems, between two forms.  Of samples with more examples than are left out, the scorers alone are
+measured, by 5 × 10 folds.
 """
 
 import re
@@ -52,17 +53,24 @@ from truerisk.intervals.measured_coverage import (
     divisions_design,
     folds_design,
 )
+from truerisk.learners.scoring import MAX_LEFT_OUT
 from truerisk.results import Estimate, Interval
 
 STUDY, LEVEL, SAMPLES = "divisions", 0.95, 300
 DIVISIONS = ((1 / 3, 15), (1 / 5, 10), (1 / 10, 30))  # share tested, how many
-HOLDOUT, HALVES = "a third held out", folds_design(2, 5)
+HOLDOUT, HALVES, USUAL = "a third held out", folds_design(2, 5), (10, 5)
 # What the form of the interval of scorers was chosen on; "checker" and "four classes" are like
 # "exclusive or" and "three classes", drawn anew.
 CHOICE = (
     "checker", "four classes", "far outliers", "rare log-normal", "rings", "image", "ringnorm",
     "mushroom", "letter_DO", "bursts", "unequal spread", "ten classes", "copied features",
     "log-normal features",
+)  # fmt: skip
+
+LARGE = (
+    ("exclusive or", 500, "linear discriminant"), ("three classes", 500, "linear discriminant"),
+    ("heavy tails", 500, "naive Bayes"), ("rare positives", 1000, "naive Bayes"),
+    ("covtype_binary", 500, "linear discriminant"), ("label noise", 1000, "linear discriminant"),
 )  # fmt: skip
 
 Outcome = dict[str, NDArray[Any]]
@@ -165,9 +173,12 @@ def collected_of(
     return collected, request
 
 
-def designs(classes: int) -> Iterator[tuple[str, str]]:
+def designs(classes: int, n: int) -> Iterator[tuple[str, str]]:
     """List the designs and names of which a cell has intervals, in the order of its arrays."""
     scorers = tuple(SCORERS[classes == 2])
+    if n > MAX_LEFT_OUT:
+        yield from ((folds_design(*USUAL), one) for one in scorers)
+        return
     for share, number in DIVISIONS:
         design = divisions_design(number, share)
         yield from ((design, one) for one in (*scorers, *measures_of(classes)))
@@ -180,7 +191,7 @@ def run_cell(name: str, n: int, learner: str, samples: int) -> Arrays:
     """Give ends, rival's ends, truth and method for each design and name; names × samples."""
     own = population(name)
     cell = Cell(population=name, n=n, learner=learner)
-    keys = {key: row for row, key in enumerate(designs(own.classes))}
+    keys = {key: row for row, key in enumerate(designs(own.classes, n))}
     shape = (len(keys), samples)
     arrays: Arrays = {
         "ends": np.full((*shape, 2), np.nan),
@@ -268,6 +279,9 @@ def _corrected_t(values: Array, ratio: float) -> tuple[float, float]:
 def _every_design(y: Indices, at: int) -> Iterator[tuple[str, Any]]:
     """Divide one sample in every way."""
     rng = np.random.default_rng([at, 0])
+    if len(y) > MAX_LEFT_OUT:
+        yield folds_design(*USUAL), repeated_folds(y, *USUAL, rng, allow_small_classes=True)
+        return
     for share, number in DIVISIONS:
         yield divisions_design(number, share), random_divisions(y, share, number, rng)
     for one in FOLDS:
@@ -280,7 +294,7 @@ def rows_of(
     words: str, n: int, arrays: Mapping[str, NDArray[Any]], classes: int
 ) -> Iterator[CoverageCell]:
     """Give the rows of one problem, design by design."""
-    for row, (design, name) in enumerate(designs(classes)):
+    for row, (design, name) in enumerate(designs(classes, n)):
         if not arrays["method"][row]:
             continue
         truth, rival = arrays["truth"][row], arrays["rival"][row]
@@ -309,7 +323,7 @@ def measure_all(
     *, samples: int = SAMPLES, folder: Path | None = None
 ) -> Iterator[list[CoverageCell]]:
     """Give the rows of one problem after another; what is in the folder is not run again."""
-    for name, n, learner in problems():
+    for name, n, learner in (*problems(), *LARGE):
         words = f"{name}, {learner}"
         file = "divisions-" + re.sub(r"[^a-z0-9]+", "-", f"{words} {n}".lower())
         settings = {"samples": samples, "level": LEVEL, "of": zlib.crc32(words.encode())}

@@ -2,8 +2,9 @@
 
 A sample is drawn with replacement, and the truth of a model is its value on the whole table: the
 table *is* the population, and the truth is exact.  None of these was used to choose the rule, but
-for those in `CHOSEN_ON`, where the edges of log loss and average precision were looked for.  Real
-tables are read from the folder `TRUERISK_DATA`; features are standardized once, over the table.
+for those in `CHOSEN_ON`, where the edges of log loss and average precision were looked for, and in
+`GROUPED_CHOSEN_ON`, where the form for rows in groups was.  Real tables are read from the folder
+`TRUERISK_DATA`; features are standardized once, over the table.
 """
 
 import csv
@@ -23,6 +24,8 @@ FOLDER = "TRUERISK_DATA"
 MAX_ROWS = 4_000
 LARGE = 20_000
 SEED = 20_261
+
+Grouped = tuple[Array, Indices, Indices]
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ def population(name: str) -> Population:
     """Make or read a population by its name."""
     rng = np.random.default_rng([SEED, len(name), *name.encode()])
     groups = None
-    if name in GROUPED:
-        X, y, groups = GROUPED[name](rng)
+    if name in GROUPED or name in GROUPED_CHOSEN_ON:
+        X, y, groups = {**GROUPED, **GROUPED_CHOSEN_ON}[name](rng)
     elif name in SYNTHETIC or name in CHOSEN_ON:
         X, y = {**SYNTHETIC, **CHOSEN_ON}[name](rng)
     else:
@@ -192,10 +195,10 @@ CHOSEN_ON: dict[str, Callable[[np.random.Generator], tuple[Array, Indices]]] = {
 }
 
 
-def _in_groups(*, of_a_label: bool) -> Callable[..., tuple[Array, Indices, Indices]]:
+def _in_groups(*, of_a_label: bool) -> Callable[..., Grouped]:
     """Make groups of one to sixty rows, ten on the average, whose features are shifted together."""
 
-    def draw(rng: np.random.Generator) -> tuple[Array, Indices, Indices]:
+    def draw(rng: np.random.Generator) -> Grouped:
         sizes = np.minimum(np.ceil(rng.lognormal(1.9, 0.8, size=400)), 60).astype(np.intp)
         group = np.repeat(np.arange(len(sizes)), sizes)
         share = rng.beta(0.3, 0.4, len(sizes)) if of_a_label else np.full(len(sizes), 0.4)
@@ -206,7 +209,72 @@ def _in_groups(*, of_a_label: bool) -> Callable[..., tuple[Array, Indices, Indic
     return draw
 
 
-GROUPED: dict[str, Callable[[np.random.Generator], tuple[Array, Indices, Indices]]] = {
+GROUPED: dict[str, Callable[[np.random.Generator], Grouped]] = {
     "shifted groups": _in_groups(of_a_label=False),
     "groups of a label": _in_groups(of_a_label=True),
+}
+
+
+GROUPS = 400
+
+
+def _odd_kind(rng: np.random.Generator) -> Grouped:
+    """One group in seven is of a kind that is hard to tell; sizes are geometric."""
+    group = np.repeat(np.arange(GROUPS), rng.geometric(1 / 8, size=GROUPS))
+    odd = (rng.random(GROUPS) < 0.15)[group]
+    y = (rng.random(len(group)) < 0.5).astype(np.intp)
+    shift = np.where(odd, -0.3, 1.3) * y
+    return rng.normal(size=(len(group), 3)) + shift[:, None] * [1, 1, 0], y, group
+
+
+def _own_slopes(rng: np.random.Generator) -> Grouped:
+    """Six rows each; what the features say differs by group, and tails are heavy."""
+    group = np.repeat(np.arange(GROUPS), 6)
+    y = (rng.random(len(group)) < 0.4).astype(np.intp)
+    slopes = rng.normal([1.2, 0.8, 0, 0, 0], 0.8, size=(GROUPS, 5))
+    return rng.standard_t(3, size=(len(group), 5)) + y[:, None] * slopes[group], y, group
+
+
+def _pure(rng: np.random.Generator) -> Grouped:
+    """All rows of a group are of one class, and alike; sizes are Poisson."""
+    group = np.repeat(np.arange(GROUPS), 1 + rng.poisson(9, size=GROUPS))
+    label = (rng.random(GROUPS) < 0.5).astype(np.intp)
+    centre = rng.normal(scale=0.9, size=(GROUPS, 4)) + 1.2 * label[:, None] * [1, 1, 0, 0]
+    return rng.normal(scale=0.8, size=(len(group), 4)) + centre[group], label[group], group
+
+
+def _harder_larger(rng: np.random.Generator) -> Grouped:
+    """Draw groups that are the noisier the larger they are; sizes are log-normal."""
+    kind = rng.normal(size=GROUPS)
+    sizes = np.minimum(np.ceil(np.exp(1.9 + 0.7 * kind)), 50).astype(np.intp)
+    group = np.repeat(np.arange(GROUPS), sizes)
+    y = (rng.random(len(group)) < 0.5).astype(np.intp)
+    noise = np.exp(0.5 * kind)[group]
+    return rng.normal(size=(len(group), 3)) * noise[:, None] + y[:, None] * [2.0, 1.0, 0], y, group
+
+
+def _no_effect(rng: np.random.Generator) -> Grouped:
+    """Draw groups of log-normal size whose rows have nothing in common."""
+    sizes = np.ceil(rng.lognormal(1.8, 0.9, size=GROUPS)).astype(np.intp)
+    group = np.repeat(np.arange(GROUPS), np.minimum(sizes, 80))
+    y = (rng.random(len(group)) < 0.35).astype(np.intp)
+    return rng.normal(size=(len(group), 4)) + y[:, None] * [1.2, 0.6, 0.3, 0], y, group
+
+
+def _rare_in_groups(rng: np.random.Generator) -> Grouped:
+    """One row in eight is positive, most of them in few groups."""
+    group = np.repeat(np.arange(GROUPS), 2 + rng.geometric(1 / 9, size=GROUPS))
+    share = rng.beta(0.25, 1.75, GROUPS)
+    y = (rng.random(len(group)) < share[group]).astype(np.intp)
+    X = rng.normal(size=(len(group), 4)) + rng.normal(scale=0.5, size=(GROUPS, 4))[group]
+    return X + y[:, None] * [2.0, 1.0, 0, 0], y, group
+
+
+GROUPED_CHOSEN_ON: dict[str, Callable[[np.random.Generator], Grouped]] = {
+    "an odd kind of group": _odd_kind,
+    "groups with slopes of their own": _own_slopes,
+    "groups of one class": _pure,
+    "harder groups are larger": _harder_larger,
+    "groups without effect": _no_effect,
+    "rare positives in groups": _rare_in_groups,
 }

@@ -31,7 +31,7 @@ from sklearn.tree import DecisionTreeClassifier
 from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from studies.audit.refit_populations import CHOSEN_ON as TO_CHOOSE
-from studies.audit.refit_populations import population
+from studies.audit.refit_populations import GROUPED_CHOSEN_ON, population
 from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.best_of import (
     after_choice,
@@ -157,7 +157,8 @@ class Cell:
     @property
     def role(self) -> str:
         """Say whether something was chosen on the population."""
-        return CHOSEN_ON if self.population in TO_CHOOSE else HELD_OUT
+        to_choose = self.population in TO_CHOOSE or self.population in GROUPED_CHOSEN_ON
+        return CHOSEN_ON if to_choose else HELD_OUT
 
     @property
     def problem(self) -> str:
@@ -272,7 +273,7 @@ def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estim
         else counted.of_label(examples.labels.index(examples.pos_label))
     )
     names = measures_of(len(examples.labels))
-    if collected.plan.repetitions == 1:
+    if collected.plan.repetitions == 1 or examples.groups is not None:
         done = {name: votes.finished(one, DEFAULT) for name, one in votes.evaluation().items()}
         return {
             name: (one.value, one.interval)
@@ -553,6 +554,10 @@ def all_cells(samples: int = SAMPLES) -> list[Cell]:
         Cell(population=name, n=n, learner=bayes, samples=samples)
         for n in (50, 100, 300)
         for name in TO_CHOOSE
+    ]
+    to_choose += [
+        Cell(population=name, n=300, learner=lda, samples=samples, groups=30)
+        for name in GROUPED_CHOSEN_ON
     ]
     best_of = [
         Cell(population=name, n=n, learner=BEST_OF, samples=samples)

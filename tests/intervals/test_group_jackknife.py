@@ -57,6 +57,9 @@ def test_three_groups_worked_by_hand():
     twice = 1 / (1 + 2 * math.exp(-near - 2 * shift))
     for reach in ("losses", "precision"):
         assert group_jackknife(values, reach=reach).high == pytest.approx(twice, rel=1e-9)
+    # Stretched by refits: the standard error, not the shift.
+    longer = 1 / (1 + 2 * math.exp(1.5 * near)), 1 / (1 + 2 * math.exp(-1.5 * near - shift))
+    assert ends(group_jackknife(values, stretch=1.5)) == pytest.approx(longer, rel=1e-9)
 
 
 @pytest.mark.parametrize("case", REFERENCE["intervals"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, gamma
 
 from truerisk.errors import InputError
+from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.variance_components import (
     METHOD,
     OTHER,
@@ -29,6 +30,7 @@ from truerisk.intervals.variance_components import (
     unseen_losses,
 )
 from truerisk.results import Interval, has_code
+from truerisk.tallies.group_values import ratio_values
 from truerisk.tallies.votes import CellPairs
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "variance_components.json"
@@ -216,8 +218,40 @@ def test_groups_are_the_examples():
     # mean squares (9/16 + 1/16)/2 and 1/16; over G², times G/(G − 1) = 2
     assert parts.independent == pytest.approx(2 * (5 / 16 + 1 / 16) / 4)
     assert math.isnan(parts.together)  # one group in each fold
-    found = refit_interval(LOSSES, REFITS, groups=groups)
-    assert found.low <= 0.25 <= found.high
+    assert refit_interval(LOSSES, REFITS, groups=groups).method == "whole_range"
+
+
+def test_groups_have_the_interval_of_one_model_stretched():
+    # Six groups of two in two folds of three.  The repetitions differ in the first example alone,
+    # which is wrong in one of two: p = 4.5/12, and the sums of ψ over G/n = ½ are 1.25 and .25 of
+    # the first group, 1.25 of the second, .25 of the third, −.75 of the others.
+    losses = np.zeros((2, 12))
+    losses[:, [1, 2, 3, 4]] = 1
+    losses[0, 0] = 1
+    groups = np.repeat(np.arange(6), 2)
+    folds = np.tile(groups % 2, (2, 1))
+    parts = components(losses - 4.5 / 12, numbered(folds), groups)
+    squares = (0.625**2 + 0.125**2) / 2 + 0.625**2 + 0.125**2 + 3 * 0.375**2
+    assert parts.independent == pytest.approx(6 / 5 * squares / 36)
+    assert parts.disagreement == pytest.approx(0.5**2 / 2 / squares)
+    # d = ±.5/3 where the first group is, and 2 · (.125/3)/3 of d² is noise: nothing is left.
+    assert parts.together == pytest.approx(0, abs=1e-12)
+    rule = rule_of("error_rate")
+    assert parts.stretch(rule) == pytest.approx(math.sqrt(1 + 0.75 * parts.disagreement))
+    values = ratio_values(np.array([1.5, 2, 1, 0, 0, 0]), np.full(6, 2.0))
+    interval = refit_interval(losses, folds, groups=groups)
+    expected = group_jackknife(values, stretch=parts.stretch(rule))
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
+    assert interval.method == "cluster_variance_components"
+
+
+def test_refits_that_agree_have_the_interval_of_one_model_in_groups():
+    losses = np.tile([1.0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0], (3, 1))
+    groups = np.repeat(np.arange(6), 2)
+    folds = np.stack([groups % 2, groups // 3, groups % 3])
+    interval = refit_interval(losses, folds, groups=groups)
+    alone = group_jackknife(ratio_values(np.bincount(groups, losses[0]), np.full(6, 2.0)))
+    assert (interval.low, interval.high) == (alone.low, alone.high)
 
 
 def test_one_example_of_a_class_leaves_everything_open():

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import fbeta_score, get_scorer_names, make_scorer
+from sklearn.metrics import (
+    fbeta_score,
+    get_scorer,
+    get_scorer_names,
+    hamming_loss,
+    make_scorer,
+    zero_one_loss,
+)
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -32,6 +39,7 @@ from truerisk.learners.scoring import (
     chosen_to_leave_out,
     metadata_of,
     pseudo_values,
+    range_of_scorer,
     scoring_of,
 )
 from truerisk.measures.registry import title_of
@@ -595,3 +603,29 @@ def test_beyond_the_limit_the_interval_hardly_changes(monkeypatch):
     assert short["F2"].value == whole["F2"].value
     assert short["F2"].interval.width == pytest.approx(whole["F2"].interval.width, rel=0.2)
     assert short["F2"].interval != whole["F2"].interval
+
+
+@pytest.mark.parametrize(
+    ("scorer", "expected"),
+    [
+        (make_scorer(fbeta_score, beta=2), (0, 1)),
+        (make_scorer(hamming_loss, greater_is_better=False), (-1, 0)),
+        (get_scorer("neg_log_loss"), (-np.inf, 0)),
+        (get_scorer("matthews_corrcoef"), (-1, 1)),
+        (make_scorer(zero_one_loss, normalize=False), (-np.inf, np.inf)),
+        (make_scorer(lambda *_: 10.0), (-np.inf, np.inf)),
+        (top, (-np.inf, np.inf)),
+    ],
+)
+def test_the_range_of_a_scorer_is_that_of_its_function(scorer, expected):
+    assert range_of_scorer(scorer) == expected
+
+
+def test_the_interval_of_a_scorer_stays_in_its_range():
+    far = X + 3 * Y[:, np.newaxis]
+    scoring = {"own_f2": make_scorer(fbeta_score, beta=2), "loss": make_scorer(hamming_loss)}
+    scoring["mine"] = lambda model, X, y: fbeta_score(y, model.predict(X), beta=2)
+    result = tr.estimate(GaussianNB(), far, Y, scoring=scoring, random_state=1)
+    assert result["mine"].interval.high > 1  # nothing is known of it
+    assert result["own_f2"].interval.high == 1
+    assert result["loss"].interval.low == 0

@@ -31,7 +31,6 @@ from truerisk.intervals.choose import (
     refit_average_precision,
     stretched_interval,
 )
-from truerisk.intervals.delta import student_factor
 from truerisk.intervals.variance_components import (
     METHOD,
     PERFECT,
@@ -137,7 +136,8 @@ class RefitScores:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
         value = float(values.mean())
-        if self._has_components(name) and base_and_average(name)[0] in OWN_FORMS:
+        own_form = base_and_average(name)[0] in OWN_FORMS and self.groups is None
+        if own_form and self._has_components(name):
             interval: Interval = self.component_interval(name, value, labels)
         else:
             interval = self._stretched(name, value, each, labels)
@@ -186,15 +186,12 @@ class RefitScores:
             influence = self._influence(base, labels, shares)
             counted = float(rarer.min())
             few = few_of(counted)
-        if self.groups is not None:
-            few *= student_factor(int(self.groups.max()) + 1, self.request.level) ** 2
-            counted *= (int(self.groups.max()) + 1) / len(self.groups)
-        elif base not in LOSSES:
+        if base not in LOSSES:
             # One example may be wrong about all of the other class, or about a single pair.
             counted **= PERFECT
         question = RefitQuestion(
             value=value,
-            parts=components(influence, self._refits, self.groups),
+            parts=components(influence, self._refits),
             rule=rule_of(base),
             counted=counted,
             level=self.request.level,
@@ -211,16 +208,13 @@ class RefitScores:
             interval = refit_average_precision(question, floor, float(np.sqrt(shares**2 @ tops**2)))
         else:
             interval = question.interval()
-        method = METHOD if self.groups is None else f"cluster_{METHOD}"
-        return replace(interval, method=method)
+        return interval
 
     def _largest_share(self, losses: Array) -> float:
-        """Give what one example, or group, adds to the mean loss, at most."""
+        """Give what one example adds to the mean loss, at most."""
         scored = ~np.isnan(losses)
         each = np.where(scored, losses, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
-        return (
-            float((each if self.groups is None else np.bincount(self.groups, each)).max()) / self.n
-        )
+        return float(each.max()) / self.n
 
     def _top_negative(self, label: str) -> float:
         """Give what one more negative at the very top would take, on the average of the sheets."""
@@ -302,14 +296,20 @@ class RefitScores:
                 method=f"{kind}_{method}",
             )
 
-        if self._has_components(name) and self.groups is None:
+        if self._has_components(name):
             base, average = base_and_average(name)
-            shares = self._shares(average, self._class_sizes(labels))
-            parts = components(self._influence(base, labels, shares), self._refits)
+            if base in LOSSES:
+                influence = self._lost(name)
+            else:
+                shares = self._shares(average, self._class_sizes(labels))
+                influence = self._influence(base, labels, shares)
+            parts = components(influence, self._refits, self.groups)
             if parts.independent > 0:
                 rule = rule_of(base)
-                by = parts.variance(rule) / parts.independent
-                return parts.described(stretched(by, METHOD), rule)
+                interval = stretched(parts.stretch(rule) ** 2, METHOD)
+                if self.groups is not None:
+                    return parts.of_groups(interval, rule)
+                return parts.described(interval, rule)
         kind = "agreement" if len(self.sheets) > 1 else "pooled"
         return stretched(1 + self._disagreement(name, labels), kind)
 

@@ -231,6 +231,13 @@ class CellSample:
         return 1.0 if groups < 2 else student_factor(groups, level)
 
     @property
+    def jackknifed(self) -> bool:
+        """Whether groups are left out in turn: rows in groups, but for refits by agreement."""
+        return self.by_group is not None and (
+            self.judgements is None or self.judgements.rule == METHOD
+        )
+
+    @property
     def clustered(self) -> bool:
         """Whether groups, not examples, are what refits judged."""
         return self.judgements is not None and self.judgements.groups is not None

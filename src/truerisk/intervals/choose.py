@@ -17,7 +17,7 @@ other rankings          `rankings.ranking_interval`:          the same, by squar
 their averages          `average_interval`: errors of the     the same
                         classes by their correlation
 their micro average     `pooled_interval`: binomial           the same
-losses                  `mean_losses.loss_interval`: gamma    weighted sums
+losses                  `means.loss_interval`: gamma          weighted sums
 documents               `mean_interval`: normal on the        weighted sums
                         logit scale; else KL bound
 refits: k of n                                                `refit_proportion`,
@@ -94,13 +94,8 @@ def proportion_interval(
     independent examples would vary as much (Korn and Graubard, 1998).
     """
     proportion = function(sample.features)
-    if sample.by_group is not None:
-        transform = proportion.transform or float
-        ends = sorted((float(transform(0.0)), float(transform(1.0))))
-        values = sample.group_values(
-            lambda features: function(features).value, lambda features: function(features).n
-        )
-        return group_jackknife(values, level=level, measure_range=(ends[0], ends[1]))
+    if sample.jackknifed:
+        return _proportion_of_groups(sample, function, OTHER, level)
     if sample.independent:
         inner = binomial_interval(
             int(np.rint(proportion.k)), int(np.rint(proportion.n)), level=level, method=method
@@ -111,6 +106,45 @@ def proportion_interval(
         return inner
     ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
     return replace(inner, low=ends[0], high=ends[1])
+
+
+def _proportion_of_groups(
+    sample: CellSample, function: Callable[[NDArray[Any]], Proportion], rule: Rule, level: float
+) -> Interval:
+    transform = function(sample.features).transform or float
+    ends = sorted((float(transform(0.0)), float(transform(1.0))))
+    return group_interval(
+        sample,
+        lambda features: function(features).value,
+        lambda features: function(features).n,
+        rule=rule,
+        level=level,
+        measure_range=(ends[0], ends[1]),
+    )
+
+
+def group_interval(
+    sample: CellSample,
+    function: Function,
+    size: Callable[[NDArray[Any]], Any] | None = None,
+    *,
+    rule: Rule = OTHER,
+    level: float,
+    measure_range: Ends,
+) -> Interval:
+    """Give the interval of a measure of rows in groups: the jackknife over groups.
+
+    Of refits it is that of their mean votes, longer by what refits disagree and err together.
+    `size` is the denominator of a proportion.
+    """
+    values = sample.group_values(function, size)
+    if not sample.clustered:
+        return group_jackknife(values, level=level, measure_range=measure_range)
+    parts = sample.components(sample.gradient(function))
+    interval = group_jackknife(
+        values, level=level, measure_range=measure_range, stretch=parts.stretch(rule)
+    )
+    return parts.of_groups(interval, rule)
 
 
 def _effective_binomial(
@@ -178,12 +212,8 @@ def cell_interval(question: Question) -> Interval:
     """
     if np.isnan(question.value):
         return Interval(*question.measure_range, question.level, "undefined")
-    if question.sample.by_group is not None:
-        return group_jackknife(
-            question.sample.group_values(question.function),
-            level=question.level,
-            measure_range=question.measure_range,
-        )
+    if question.sample.jackknifed:
+        return _measure_of_groups(question)
     interval = None
     if np.isfinite(question.value):
         interval = CELL_METHODS[question.method](question)
@@ -196,6 +226,15 @@ def cell_interval(question: Question) -> Interval:
         method=_named(question.sample.kind, interval.method),
         low=min(interval.low, question.value),
         high=max(interval.high, question.value),
+    )
+
+
+def _measure_of_groups(question: Question) -> Interval:
+    return group_interval(
+        question.sample,
+        question.function,
+        level=question.level,
+        measure_range=question.measure_range,
     )
 
 
@@ -500,21 +539,19 @@ def refit_proportion(
     value = float(share(sample.features))
     if np.isnan(value):
         return Interval(0.0, 1.0, level, "undefined")
-    counted = float(proportion.n)
-    floor = value * (1 - value) / counted if sample.clustered else 0.0
+    if sample.jackknifed:
+        return _proportion_of_groups(sample, function, rule, level)
     inner = RefitQuestion(
         value=value,
         parts=sample.components(sample.gradient(share)),
         rule=rule,
-        counted=counted / sample.unit,
+        counted=float(proportion.n),
         level=level,
-        few=sample.widening(level) ** 2,
-    ).interval(floor)  # groups that vary less than examples are luck more often than structure
-    named = replace(inner, method=_of_groups(sample, inner.method))
+    ).interval()
     if proportion.transform is None:
-        return named
+        return inner
     ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
-    return replace(named, low=ends[0], high=ends[1])
+    return replace(inner, low=ends[0], high=ends[1])
 
 
 def refit_measure(question: Question) -> Interval:
@@ -524,24 +561,23 @@ def refit_measure(question: Question) -> Interval:
     are right is not taken to be always right.  A range without an end gets the delta method on the
     logarithm.
     """
-    if not np.isfinite(question.value) or not np.isfinite(question.measure_range).all():
+    finite = np.isfinite(question.value) and np.isfinite(question.measure_range).all()
+    if not finite or question.sample.jackknifed:
         return cell_interval(question)
     return _by_components(question, question.sample.smoothed())
 
 
 def _by_components(question: Question, varying: CellSample, few: float = 1.0) -> Interval:
     """Give the interval of a measure of counts by the components of the variance of some cells."""
-    sample = question.sample
-    interval = RefitQuestion(
+    return RefitQuestion(
         value=question.value,
         parts=varying.components(varying.gradient(question.function)),
         rule=OTHER,
-        counted=float(sample.totals.sum()) / sample.unit,
+        counted=float(question.sample.totals.sum()),
         level=question.level,
         measure_range=question.measure_range,
-        few=few * sample.widening(question.level) ** 2,
+        few=few,
     ).interval()
-    return replace(interval, method=_of_groups(sample, interval.method))
 
 
 def refit_correlation(
@@ -554,6 +590,8 @@ def refit_correlation(
     """
     if not np.isfinite(question.value):
         return whole_range(question.level, question.measure_range)
+    if question.sample.jackknifed:
+        return _measure_of_groups(question)
     interval = _by_components(question, question.sample, few_of(rarest))
     if hull is None or rarest >= FEW_OF_A_CLASS:
         return interval
@@ -603,7 +641,3 @@ def area_floor(area: float, positives: int, negatives: int) -> float:
     if min(positives, negatives) >= FEW_OF_A_CLASS:
         return 0.0
     return hanley_mcneil_standard_error(area, positives, negatives) ** 2
-
-
-def _of_groups(sample: CellSample, method: str) -> str:
-    return f"cluster_{method}" if sample.clustered else method

@@ -45,6 +45,7 @@ def group_jackknife(
     level: float = 0.95,
     measure_range: Ends = (0.0, 1.0),
     reach: Reach = "shares",
+    stretch: float = 1.0,
 ) -> Interval:
     r"""Give the interval of a measure of rows in groups.
 
@@ -80,6 +81,8 @@ def group_jackknife(
         What the far end allows for: "shares" (c = 1, ν' = ν) for counts, "precision" (c = 2,
         ν' = ν) for areas and averages of precisions over a ranking, "losses" (c = 2, ν' = G − 1)
         for means of losses of the rows.
+    stretch
+        What multiplies the standard error: refits that disagree lengthen the interval.
 
     References
     ----------
@@ -92,7 +95,9 @@ def group_jackknife(
     if math.isnan(values.value) or values.groups < MIN_GROUPS:
         return Interval(*measure_range, float(level), "whole_range")
     times, by_kurtosis = REACHES[reach]
-    ends = _ends(values, level, measure_range, times=times, by_kurtosis=by_kurtosis)
+    ends = _ends(
+        values, level, measure_range, times=times, by_kurtosis=by_kurtosis, stretch=stretch
+    )
     if ends is None:
         return _of_equal_groups(values, level, measure_range)
     # Rounding must not put an end on the wrong side of the value.
@@ -101,7 +106,13 @@ def group_jackknife(
 
 
 def _ends(
-    values: GroupValues, level: float, measure_range: Ends, *, times: float, by_kurtosis: bool
+    values: GroupValues,
+    level: float,
+    measure_range: Ends,
+    *,
+    times: float,
+    by_kurtosis: bool,
+    stretch: float = 1.0,
 ) -> Ends | None:
     """Give the ends; None where the jackknife degenerates."""
     low, high = measure_range
@@ -114,7 +125,7 @@ def _ends(
         return None
     scale = _Scale(low, high)
     last = values.groups - 1.0
-    center, spread = scale.forward(values.value), error * scale.slope(values.value)
+    center, spread = scale.forward(values.value), stretch * error * scale.slope(values.value)
     tail = (1 - level) / 2
     near = -student_quantile(last, tail) * spread
     skewness = math.fsum(moved**3) / math.fsum(np.abs(moved) ** 3)

@@ -18,7 +18,7 @@ all the examples.  `studies/audit/refits.py` measures it on problems that it was
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -29,9 +29,10 @@ from truerisk.aliases import Array, Ends
 from truerisk.checks import check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys
-from truerisk.intervals.delta import student_factor
+from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.means import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
+from truerisk.tallies.group_values import ratio_values
 from truerisk.tallies.votes import CellPairs
 
 Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
@@ -111,6 +112,10 @@ class Components:
         """Give V as if no model moved its examples together."""
         return self.independent * (1 + rule.a * (self.disagreement if self.repeated else 0.0))
 
+    def stretch(self, rule: Rule) -> float:
+        """Give by how much refits lengthen the interval of one model's examples: √(V/V₁)."""
+        return math.sqrt(self.variance(rule) / self.independent) if self.independent > 0 else 1.0
+
     @property
     def _excess(self) -> float:
         return self.together if self.together > 0 else 0.0
@@ -128,6 +133,12 @@ class Components:
             together=self.together,
             lengthening=math.sqrt(self.variance(rule) / alone) if alone > 0 else 1.0,
         )
+
+    def of_groups(self, interval: Interval, rule: Rule) -> Interval:
+        """Name an interval of groups by its refits, with what its variance is made of."""
+        name = f"cluster_{METHOD}" if self.repeated else f"pooled_{interval.method}"
+        named = interval if interval.method == "whole_range" else replace(interval, method=name)
+        return self.described(named, rule) if self.repeated else named
 
     @property
     def agreement(self) -> float:
@@ -328,7 +339,7 @@ def notes_on(interval: object) -> tuple[Finding, ...]:
 
 def refit_interval(
     losses: ArrayLike, folds: ArrayLike, *, level: float = 0.95, groups: ArrayLike | None = None
-) -> RefitInterval:
+) -> Interval:
     r"""Give an interval for the error of a model from repeated cross-validation.
 
     With p the mean loss, ψ = loss − p, and :math:`V_1, u, s^2` as the module
@@ -350,7 +361,8 @@ def refit_interval(
     level
         Confidence level.
     groups
-        n values: the group of each example.  Groups are independent, their examples need not be.
+        n values: the group of each example.  Groups are independent, their examples need not be:
+        the interval is that of `group_jackknife`, :math:`\sqrt{V / V_1}` times as long.
 
     Examples
     --------
@@ -372,24 +384,21 @@ def refit_interval(
     if not (times > 1).any():
         raise InputError("`losses` must hold two repetitions at least; got one.")
     some = times > 0
-    value = float((np.where(judged, table, 0.0).sum(axis=0)[some] / times[some]).mean())
+    lost = np.where(judged, table, 0.0).sum(axis=0) / np.maximum(times, 1)
+    value = float(lost[some].mean())
     _, numbers = np.unique(parts, return_inverse=True)
     refits = numbers.reshape(parts.shape) + np.arange(len(parts))[:, None] * (numbers.max() + 1)
-    counted, few, floor = float(some.sum()), 1.0, 0.0
-    if groups is not None:
-        # Groups that vary less than single examples are luck more often than structure.
-        floor = value * (1 - value) / counted
-        sizes = np.unique(np.asarray(groups)[some], return_counts=True)[1]
-        few = student_factor(len(sizes), level) ** 2
-        counted = float(sizes.sum() ** 2 / (sizes**2).sum())
-    return RefitQuestion(
-        value=value,
-        parts=components(table - value, refits, None if groups is None else np.asarray(groups)),
-        rule=rule_of("error_rate"),
-        counted=counted,
-        level=check_level(level),
-        few=few,
-    ).interval(floor)
+    rule, level = rule_of("error_rate"), check_level(level)
+    if groups is None:
+        parts = components(table - value, refits)
+        question = RefitQuestion(
+            value=value, parts=parts, rule=rule, counted=float(some.sum()), level=level
+        )
+        return question.interval()
+    parts = components(table - value, refits, np.asarray(groups))
+    _, group = np.unique(np.asarray(groups)[some], return_inverse=True)
+    values = ratio_values(np.bincount(group, lost[some]), np.bincount(group).astype(np.float64))
+    return parts.of_groups(group_jackknife(values, level=level, stretch=parts.stretch(rule)), rule)
 
 
 def _by_group(

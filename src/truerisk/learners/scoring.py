@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import did_you_mean, shown
 from truerisk.errors import InputError
 from truerisk.measures.registry import (
@@ -59,6 +59,19 @@ SAME_MEASURE = {
     "roc_auc_ovr": "roc_auc_macro",
     "roc_auc_ovr_weighted": "roc_auc_weighted",
 }
+
+
+# Of scikit-learn's functions that score; a loss that is made to score has the opposite range.
+FUNCTION_RANGES: dict[str, Ends] = {
+    **dict.fromkeys(
+        ("accuracy_score", "average_precision_score", "brier_score_loss", "f1_score",
+         "fbeta_score", "hamming_loss", "jaccard_score", "ndcg_score", "precision_score",
+         "recall_score", "roc_auc_score", "top_k_accuracy_score", "zero_one_loss"),
+        (0.0, 1.0),
+    ),
+    **dict.fromkeys(("cohen_kappa_score", "matthews_corrcoef"), (-1.0, 1.0)),
+    **dict.fromkeys(("hinge_loss", "log_loss"), (0.0, math.inf)),
+}  # fmt: skip
 
 
 def chosen_to_leave_out(codes: Indices) -> tuple[Indices, Array]:
@@ -240,6 +253,25 @@ def range_of(name: str) -> tuple[float, float]:
     """Give the range of a measure; that of a scorer is not known."""
     entry, _ = measure_of(name)
     return (-math.inf, math.inf) if entry is None else entry.measure_range
+
+
+def range_of_scorer(scorer: Scorer) -> Ends:
+    """Give the range of a scorer made of a function of scikit-learn; of others it is not known.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import fbeta_score, make_scorer
+    >>> range_of_scorer(make_scorer(fbeta_score, beta=2))
+    (0.0, 1.0)
+    """
+    function = getattr(scorer, "_score_func", None)
+    # A sum of losses has another range than their mean.
+    in_all = getattr(scorer, "_kwargs", {}).get("normalize") is False
+    known = str(getattr(function, "__module__", "")).startswith("sklearn.") and not in_all
+    ends = FUNCTION_RANGES.get(getattr(function, "__name__", "")) if known else None
+    if ends is None:
+        return -math.inf, math.inf
+    return ends if getattr(scorer, "_sign", 1) > 0 else (-ends[1], -ends[0])
 
 
 def is_of_counts(name: str) -> bool:

@@ -127,11 +127,13 @@ class Judgements:
             counted += np.bincount(own[own != NOT_JUDGED], minlength=cells) / often
         return counted
 
-    def by_group(self, cells: int) -> NDArray[Any] | None:
-        """Count the examples of each group in each of so many cells; one repetition, no votes."""
+    def by_group(self, cells: int) -> Array | None:
+        """Add up how many examples of each group are in each of so many cells, as `totals` does."""
         if self.groups is None:
             return None
-        flat = np.bincount(self.groups * cells + self.cells[0], minlength=self.units * cells)
+        shares = np.broadcast_to(1 / self.judged.sum(axis=0), self.cells.shape)[self.judged]
+        at = (self.groups * cells + self.cells)[self.judged]
+        flat = np.bincount(at, shares, minlength=self.units * cells)
         return flat.reshape(self.units, cells)
 
     def merged(self, outcome: Indices) -> "Judgements":
@@ -204,14 +206,16 @@ class Votes:
             self.refits[used][:, judged],
             groups,
         )
-        totals = behind.totals(len(met))
+        valued = behind
         if valued_by is not None:
-            totals = np.bincount(np.searchsorted(met, own), minlength=len(met)).astype(np.float64)
+            valued = replace(behind, cells=np.searchsorted(met, own)[None].astype(np.int32))
+        totals = valued.totals(len(met))
         return Cells(
             labels=self.labels,
             truth=LabelSets.of_codes(met // k, k),
             predicted=LabelSets.of_codes(met % k, k),
             totals=totals,
             rows=np.rint(totals).astype(np.int64),
+            by_group=valued.by_group(len(met)),
             judgements=behind,
         )

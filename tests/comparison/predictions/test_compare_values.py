@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 import truerisk as tr
@@ -32,6 +33,20 @@ def test_scores_are_compared_by_the_paired_t():
         pytest.approx(ends.low),
         pytest.approx(ends.high),
     )
+
+
+def test_few_differences_have_few_degrees_of_freedom():
+    # 4 of 40 questions differ, by +1, +1, +1 and −1: mean .05, Σ(d − .05)² = 3.9 and
+    # Σ(d − .05)⁴ = 3·.95⁴ + 1.05⁴ + 36·.05⁴.
+    first, second = np.zeros(40), np.zeros(40)
+    second[:3], first[3] = 1, 1
+    second[4:8] = first[4:8] = 0.5  # no counts of right and wrong
+    result = tr.compare_values(first, second, value_range=(0, 1))["mean_value"]
+    degrees = 2 / ((3 * 0.95**4 + 1.05**4 + 36 * 0.05**4) / 3.9**2 - 1 / 40)
+    assert degrees == pytest.approx(9.28, abs=0.01)
+    half = student.isf(0.025, degrees) * np.sqrt(3.9 / 40 / 39)
+    assert result.difference.interval.high == pytest.approx(0.05 + half)
+    assert result.p_value == pytest.approx(2 * student.sf(0.05 / np.sqrt(3.9 / 40 / 39), degrees))
 
 
 def test_models_that_agree_have_an_interval_around_0():

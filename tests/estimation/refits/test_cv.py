@@ -98,7 +98,7 @@ def test_splitters_of_groups_get_the_groups(cv, method):
     )
     assert result.method == method
     if method == "cross_validation":
-        assert result["accuracy"].interval.method == "cluster_pooled_binomial"
+        assert result["accuracy"].interval.method == "pooled_group_jackknife"
 
 
 def test_the_predictions_are_those_of_scikit_learn():

@@ -65,9 +65,16 @@ def test_a_cell_is_of_the_model_and_has_every_design():
     rows = list(divisions.rows_of("rings, naive Bayes", 60, arrays, 2))
     assert {row.target for row in rows if row.design != divisions.HOLDOUT} == {THIS_MODEL}
     assert {row.target for row in rows if row.design == divisions.HOLDOUT} == {NO_PROMISE}
-    assert {row.design for row in rows} == {design for design, _ in divisions.designs(2)}
+    assert {row.design for row in rows} == {design for design, _ in divisions.designs(2, 60)}
     assert {"f1", SCORER} <= {row.measure for row in rows}
     low, high = arrays["ends"][0].T
     truth = arrays["truth"][0]
     assert rows[0].coverage == np.mean((low <= truth) & (truth <= high))
     assert rows[0].rival == "corrected_t"
+
+
+def test_a_large_sample_has_its_scorers_by_folds_alone():
+    arrays = divisions.run_cell("rings", 301, "naive Bayes", 2)
+    rows = list(divisions.rows_of("rings, naive Bayes", 301, arrays, 2))
+    assert {(row.design, row.measure) for row in rows} == {("5 × 10 folds", "scorer")}
+    assert len(rows) == 4

@@ -49,6 +49,7 @@ from truerisk.learners.refits import refit
 from truerisk.learners.scoring import (
     Metadata,
     metadata_of,
+    range_of_scorer,
     scoring_of,
     settings_of_scorers,
     without_address,
@@ -299,7 +300,9 @@ def estimate(
     votes = VoteEstimates(examples, resampling, collected, request, rule)
     evaluation = votes.evaluation()
     estimates = {name: votes.finished(one, rule) for name, one in evaluation.items()}
-    estimates |= {name: votes.of_scorer(name) for name in requested.scorers}
+    estimates |= {
+        name: votes.of_scorer(name, range_of_scorer(one)) for name, one in requested.scorers.items()
+    }
     variants: dict[str, Estimate] = {}
     if collected.correction is not None:
         whole = refit({**shared, "plan": TrainingSet(examples.n)}, 0)

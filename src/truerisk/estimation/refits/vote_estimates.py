@@ -1,5 +1,6 @@
 """What refits called the examples → estimates of every measure."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.aliases import Ends
 from truerisk.errors import RefitError
 from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
@@ -102,7 +104,7 @@ class VoteEstimates:
         if self.method.name in SETTLED:
             # Judgements by one model are counts, of independent examples or groups.
             counts = np.rint(cells.totals).astype(np.int64)
-            by_group = cells.judgements.by_group(len(counts))
+            by_group = None if cells.by_group is None else np.rint(cells.by_group).astype(np.int64)
             cells = replace(cells, totals=counts, by_group=by_group, judgements=None)
         examples = self.examples
         empty = Tallies(examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n)
@@ -145,8 +147,11 @@ class VoteEstimates:
         replicates = values.counted(named.measure) if several else ()
         return Resampled(**vars(named), replicates=replicates) if replicates else named
 
-    def of_scorer(self, name: str) -> Estimate:
-        """Give the mean of what a scorer says of each refit, with the interval of `interval`."""
+    def of_scorer(self, name: str, ends: Ends = (-math.inf, math.inf)) -> Estimate:
+        """Give the mean of what a scorer says of each refit, with the interval of `interval`.
+
+        `ends` is the range of the scorer, where it is known.
+        """
         values = self._values.of(name)
         mean = Estimate(
             value=float(np.mean(values)),
@@ -160,6 +165,10 @@ class VoteEstimates:
         if self.method.name in OF_RANDOM_DIVISIONS:
             rule = of_pseudo_values if self.interval == DEFAULT else corrected_t
         estimate = rule(RuleInput(mean, self.collected, self._values, self.request.level))
+        interval = estimate.interval
+        if interval is not None:
+            low, high = max(interval.low, ends[0]), min(interval.high, ends[1])
+            estimate = replace(estimate, interval=replace(interval, low=low, high=high))
         estimate = replace(estimate, notes=(*estimate.notes, *notes_on(estimate.interval)))
         return Resampled(**vars(estimate), replicates=values) if len(values) > 1 else estimate
 
