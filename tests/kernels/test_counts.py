@@ -114,11 +114,11 @@ def test_ranking(uncompiled, suffix, kinds, spread):
     above = totals - np.cumsum(by_label, axis=0)
     points = np.zeros((200, 3), dtype=np.uint64), np.zeros((300, 3), dtype=np.uint64)
     groups = starts, above, buckets, *totals.tolist()
-    low, *_ = both(
-        "sweep", low, *groups, 50, 0.7, np.zeros(7, dtype=np.int64), np.zeros(3), *points
-    )
+    sums = np.zeros(7, dtype=np.int64), np.zeros(3)
+    may_be_best = (rng.random(len(buckets)) < 0.8).view(np.uint8)
     best, gain = np.array([-1.0, np.inf, -1.0]), np.array([-(10**9)])
-    both("peaks", low, *groups, np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11))
+    peaks = np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11)
+    both("sweep", low, *groups, 50, 0.7, *sums, *points, may_be_best, *peaks)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64, np.uint8, np.uint32])

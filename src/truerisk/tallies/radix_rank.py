@@ -9,7 +9,7 @@ swept.  The loops are in `truerisk.kernels.counts`.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +53,7 @@ def scores_of_wide(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
+RUN_ROWS = 2**20  # 5 MiB of float32 with their labels; a run is 2 MiB and its starts 0.5
 MAX_ROWS = 2**31  # products of two counts must fit in int64
 MAX_GROUPS = 64  # of buckets; the rows decide: sums are rounded alike in any number of threads
 ROWS_PER_GROUP = 2**18
@@ -78,7 +79,6 @@ class Layout:
     count: Callable[..., None]
     scatter: Callable[..., None]
     sweep: Callable[..., None]
-    peaks: Callable[..., None]
 
 
 NARROW = Layout(
@@ -90,7 +90,6 @@ NARROW = Layout(
     count=kernel.count_narrow,
     scatter=kernel.scatter_narrow,
     sweep=kernel.sweep_narrow,
-    peaks=kernel.peaks_narrow,
 )
 WIDE = Layout(
     kind=np.dtype(np.float64),
@@ -101,7 +100,6 @@ WIDE = Layout(
     count=kernel.count_wide,
     scatter=kernel.scatter_wide,
     sweep=kernel.sweep_wide,
-    peaks=kernel.peaks_wide,
 )
 
 
@@ -169,10 +167,9 @@ def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
     if n >= MAX_ROWS:
         raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
     with ThreadPoolExecutor(threads_for(n)) as pool:
-        own = [_scatter(parts, pool, threads_for(n))] if parts else []
+        own = [_scatter(parts, pool.map, threads_for(n))] if parts else []
         buckets = _buckets([*runs, *own], own[0].low if own and not runs else None)
-        state, sums, points, complete = _sweep(buckets, pool)
-        special, levels = _peaks(buckets, pool)
+        state, sums, points, complete, special, levels = _sweep(buckets, pool)
     distinct = int(state[DISTINCT])
     if not complete:
         points = np.vstack([points, special])
@@ -202,13 +199,18 @@ def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
 
 
 def as_run(parts: list[Part]) -> Run:
-    """Hold float32 or float64 scores in less memory; the parts must be of one type."""
-    threads = threads_for(sum(len(scores) for scores, _ in parts))
-    with ThreadPoolExecutor(threads) as pool:
-        return _scatter(parts, pool, threads)
+    """Hold float32 or float64 scores in less memory; the parts must be of one type.
+
+    Few rows are scattered in the thread of the caller: others have runs of their own.
+    """
+    n = sum(len(scores) for scores, _ in parts)
+    if n <= 2 * RUN_ROWS:
+        return _scatter(parts)
+    with ThreadPoolExecutor(threads_for(n)) as pool:
+        return _scatter(parts, pool.map, threads_for(n))
 
 
-def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
+def _scatter(parts: list[Part], each: Callable[..., Iterable[None]] = map, threads: int = 1) -> Run:
     layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
     columns = [
         (
@@ -225,7 +227,7 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
             bits, labels = columns[part]
             layout.count(bits[rows], labels[rows], counts[thread])
 
-    list(pool.map(count, range(len(shares))))
+    list(each(count, range(len(shares))))
     starts = np.empty(2 * BUCKETS + 1, dtype=np.uint32)
     kernel.place_cells(counts, starts)
     least, greatest = layout.infinity_buckets
@@ -239,7 +241,7 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
             bits, labels = columns[part]
             layout.scatter(bits[rows], labels[rows], counts[thread], low)
 
-    list(pool.map(scatter, range(len(shares))))
+    list(each(scatter, range(len(shares))))
     return Run(low, starts)
 
 
@@ -266,49 +268,85 @@ def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]
         yield share
 
 
-def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Cut descending buckets into groups of nearly as many rows each."""
-    sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
-    before = np.cumsum(sizes) - sizes
-    groups = min(max(int(sizes.sum()) // ROWS_PER_GROUP, 1), MAX_GROUPS)
-    group = before * groups // max(int(sizes.sum()), 1)
-    return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
+def _groups(buckets: Buckets) -> list[slice]:
+    """Cut the filled buckets into groups of nearly as many rows each."""
+    sizes = buckets.inside.sum(axis=1)
+    before, n = np.cumsum(sizes) - sizes, int(sizes.sum())
+    groups = min(max(n // ROWS_PER_GROUP, 1), MAX_GROUPS)
+    cuts = np.flatnonzero(np.diff(before * groups // max(n, 1))) + 1
+    return [slice(*pair) for pair in itertools.pairwise([0, *cuts.tolist(), len(sizes)])]
 
 
 def _sweep(
     buckets: Buckets, pool: ThreadPoolExecutor
-) -> tuple[NDArray[np.int64], list[float], NDArray[np.uint64], bool]:
+) -> tuple[
+    NDArray[np.int64],
+    list[float],
+    NDArray[np.uint64],
+    bool,
+    NDArray[np.uint64],
+    NDArray[np.float64],
+]:
+    """Give counts and sums, the points of the curve and whether these are all of them.
+
+    Also gives the points of best F1, of greatest tpr − fpr and of breakeven, and eleven precisions.
+    """
     n_positive, n_negative = max(buckets.n_positive, 1), max(buckets.n_negative, 1)
     totals = n_positive, n_negative, STEPS, _rough_auc(buckets)
     state = np.zeros(STATE_SIZE, dtype=np.int64)
+    may_be_best, levels = _candidates(buckets)
 
-    def sweep(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def sweep(group: slice) -> tuple[NDArray[Any], ...]:
+        chosen = buckets.filled[group]
         own, sums = np.zeros(STATE_SIZE, dtype=np.int64), np.zeros(SUMS_SIZE)
         # Once the finished groups have more distinct scores than are kept, none need be.
         left = COMPLETE_UP_TO + 1 - int(state[DISTINCT])
         full = np.empty((max(left, TOP), 3), dtype=np.uint64)
         thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
+        special = np.zeros((3, 3), dtype=np.uint64)
+        best = np.array([-1.0, np.inf, -1.0])
+        gain = np.array([-n_positive * n_negative - 1], dtype=np.int64)
+        highest = np.zeros(LEVELS)
         buckets.layout.sweep(
-            *buckets.rows_of(group), buckets.above, group, *totals, own, sums, full, thin
-        )
+            *buckets.rows_of(chosen), buckets.above, chosen, *totals, own, sums, full, thin,
+            may_be_best[group], special, best, gain, highest,
+        )  # fmt: skip
         # Of more distinct scores than are kept only the highest are; few pages are then touched.
         used = own[FULL_USED] if own[DISTINCT] <= COMPLETE_UP_TO else TOP
-        return own, sums, full[:used].copy(), thin[: own[THIN_USED]].copy()
+        kept = full[:used].copy(), thin[: own[THIN_USED]].copy()
+        return own, sums, *kept, special, best, gain, highest
 
     each_sums = []
     every: list[NDArray[np.uint64]] = []
     kept: list[NDArray[np.uint64]] = []
+    peaks = []
     top = TOP
-    for own, sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
+    for own, sums, points, thin, *found in pool.map(sweep, _groups(buckets)):
         kept += [points[:top], thin]  # the lowest score needs no care: it ends the last step
         top -= len(kept[-2])
         state += own
         each_sums.append(sums)
+        peaks.append(found)
         if state[DISTINCT] <= COMPLETE_UP_TO:
             every.append(points)
     complete = bool(state[DISTINCT] <= COMPLETE_UP_TO)
     exact_sums = [math.fsum(column) for column in np.transpose(each_sums)]
-    return state, exact_sums, np.vstack(every if complete else kept), complete
+    all_points = np.vstack(every if complete else kept)
+    return state, exact_sums, all_points, complete, *_best_of(peaks, buckets, levels)
+
+
+def _best_of(
+    peaks: list[list[NDArray[Any]]], buckets: Buckets, levels: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """Choose among the best points of all groups; of equal ones, that of the highest threshold."""
+    if buckets.n_positive == 0:
+        return np.empty((0, 3), dtype=np.uint64), np.full(LEVELS, np.nan)
+    f1 = max(peaks, key=lambda one: one[1][F1])
+    ahead = max(peaks, key=lambda one: one[2][0])
+    even = min(peaks, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
+    points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
+    levels = np.max([levels, *(one[3] for one in peaks)], axis=0)
+    return points, np.maximum.accumulate(levels[::-1])[::-1]
 
 
 def _rough_auc(buckets: Buckets) -> float:
@@ -318,43 +356,16 @@ def _rough_auc(buckets: Buckets) -> float:
     return sum_of_products(negatives, beaten) / max(buckets.n_positive * buckets.n_negative, 1)
 
 
-def _peaks(
-    buckets: Buckets, pool: ThreadPoolExecutor
-) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """Find the points of best F1, of greatest tpr − fpr and of breakeven, and eleven precisions."""
-    n_positive, n_negative = buckets.n_positive, buckets.n_negative
-    if n_positive == 0:
-        return np.empty((0, 3), dtype=np.uint64), np.full(LEVELS, np.nan)
-    chosen, levels = _candidates(buckets)
-
-    def search(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        points = np.zeros((3, 3), dtype=np.uint64)
-        best = np.array([-1.0, np.inf, -1.0])
-        gain = np.array([-n_positive * max(n_negative, 1) - 1], dtype=np.int64)
-        highest = np.zeros(LEVELS)
-        buckets.layout.peaks(
-            *buckets.rows_of(group), buckets.above, group, n_positive, n_negative,
-            points, best, gain, highest,
-        )  # fmt: skip
-        return points, best, gain, highest
-
-    peaks = list(pool.map(search, _groups(buckets, chosen)))
-    f1 = max(peaks, key=lambda one: one[1][F1])
-    ahead = max(peaks, key=lambda one: one[2][0])
-    even = min(peaks, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
-    points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
-    levels = np.max([levels, *(one[3] for one in peaks)], axis=0)
-    return points, np.maximum.accumulate(levels[::-1])[::-1]
-
-
-def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Choose the buckets in which a best point may lie, by the counts at their two ends.
+def _candidates(buckets: Buckets) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Mark the filled buckets in which a best point may lie, by the counts at their two ends.
 
     Inside a bucket no point has more true positives than its lower end, nor fewer false positives
     than its upper end.  A bucket for which even that is worse than the lower end of another bucket
     cannot hold the best point.  Also gives the best precision of the ends, by recall.
     """
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    if n_positive == 0:
+        return np.zeros(len(buckets.filled), dtype=np.uint8), np.full(LEVELS, np.nan)
     above = buckets.above[buckets.filled]
     (tp_above, fp_above), (tp, fp) = above.T, (above + buckets.inside).T
     retrieved, found_above = tp + fp, tp_above + fp_above
@@ -375,7 +386,7 @@ def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64
     least = np.maximum(tp_above, 1) * np.abs(1 / nearest - 1 / n_positive)
     chosen |= some & (least <= distance[some].min() * (1 + ROUNDING) + ROUNDING / n_positive)
     chosen |= (found_above < n_positive) & (n_positive <= retrieved)
-    return buckets.filled[chosen], levels
+    return chosen.view(np.uint8), levels
 
 
 def _summary(
