@@ -146,8 +146,9 @@ def test_a_large_piece_is_sent_scattered_and_beside_its_pickle(client, tmp_path,
     with use_cluster(client):
         assert evaluated([tmp_path], {}, {}) == here
     for result in results:
-        # By hand: 2 bytes a row, and where each of 2 · 2¹⁶ cells begins.
-        assert sorted(map(len, result.values()))[1:] == [4 * (2**17 + 1), 2 * 300_000]
+        # By hand: 2 bytes a row; the cells that have rows are few, and in the pickle.
+        assert max(map(len, result.values())) == 2 * 300_000
+        assert sum(map(len, result.values())) < 2.3 * 300_000
     assert len(results) == 2
 
 

@@ -328,10 +328,8 @@ def _class_for(sources: Sequence[Source]) -> type[PredictionFiles]:
 
         return FilesOnCluster
     in_parquet = all(source.facts.format == "parquet" for source in sources)
-    if (
-        in_parquet
-        and sum(cast("ParquetFile", source.reader).count for source in sources) >= READ_IN_PIECES
-    ):
+    readers = [cast("ParquetFile", source.reader) for source in sources]
+    if in_parquet and sum(reader.count for reader in readers) >= READ_IN_PIECES:
         from truerisk.evaluation.files_in_pieces import FilesInPieces
 
         return FilesInPieces

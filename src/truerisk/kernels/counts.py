@@ -326,23 +326,29 @@ def count_wide(
             start += n
 
 
-def place_cells(counts: cython.longlong[:, ::1], starts: cython.uint[::1]):
-    """Replace the counts of (run, cell) by where its rows begin; write where each cell does.
+def place_cells(counts: cython.longlong[:, ::1], cells: cython.uint[::1], starts: cython.uint[::1]):
+    """Replace the counts of (share, cell) by where its rows begin; list the cells that have rows.
 
-    The rows of a cell stand run by run.
+    The rows of a cell stand share by share.  Returns how many cells are listed; `starts` has where
+    each of them begins, and then the number of all rows.
     """
-    run: cython.Py_ssize_t
+    share: cython.Py_ssize_t
     cell: cython.Py_ssize_t
+    used: cython.Py_ssize_t = 0
     before: cython.longlong = 0
     here: cython.longlong
     with cython.nogil:
         for cell in range(counts.shape[1]):
-            starts[cell] = before
-            for run in range(counts.shape[0]):
-                here = counts[run, cell]
-                counts[run, cell] = before
+            # Written every time and kept only when something is there: no branch to mispredict.
+            cells[used] = cell
+            starts[used] = before
+            for share in range(counts.shape[0]):
+                here = counts[share, cell]
+                counts[share, cell] = before
                 before += here
-        starts[counts.shape[1]] = before
+            used += starts[used] != before
+        starts[used] = before
+    return used
 
 
 def stack_buckets(
@@ -423,23 +429,23 @@ def scatter_wide(
 
 def gather(
     run: cython.const[Value][::1],
+    cells: cython.const[cython.uint][::1],
     starts: cython.const[cython.uint][::1],
-    buckets: cython.const[cython.longlong][::1],
     first: cython.longlong,
     place: cython.longlong[::1],
     low: Value[::1],
 ):
-    """Append some buckets of one run to their places; `place` begins with the cell `first`."""
+    """Append some cells of one run to their places; `place` begins with the cell `first`."""
     at: cython.longlong
     to: cython.longlong
     with cython.nogil:
-        for k in range(buckets.shape[0]):
-            for at in range(2 * buckets[k], 2 * buckets[k] + 2):
-                to = place[at - first]
-                for i in range(starts[at], starts[at + 1]):
-                    low[to] = run[i]
-                    to += 1
-                place[at - first] = to
+        for k in range(cells.shape[0]):
+            at = cells[k] - first
+            to = place[at]
+            for i in range(starts[k], starts[k + 1]):
+                low[to] = run[i]
+                to += 1
+            place[at] = to
 
 
 # --- order inside a bucket

@@ -53,7 +53,7 @@ def scores_of_wide(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
-RUN_ROWS = 2**20  # 5 MiB of float32 with their labels; a run is 2 MiB and its starts 0.5
+RUN_ROWS = 2**20  # 5 MiB of float32 with their labels; a run is 2 MiB
 MAX_ROWS = 2**31  # products of two counts must fit in int64
 MAX_GROUPS = 64  # of buckets; the rows decide: sums are rounded alike in any number of threads
 ROWS_PER_GROUP = 2**18
@@ -108,7 +108,8 @@ class Run:
     """Some rows, scattered: a float32 takes 2 bytes, a float64 takes 8."""
 
     low: NDArray[Any]
-    starts: NDArray[np.uint32]  # of (bucket, label), ascending
+    cells: NDArray[np.uint32]  # (bucket, label), those that have rows, ascending
+    starts: NDArray[np.uint32]  # of each cell, and the number of rows
 
     @property
     def layout(self) -> Layout:
@@ -117,7 +118,7 @@ class Run:
 
     def part(self) -> Part:
         """Turn the rows back into float64 scores and labels, in another order."""
-        cells = np.repeat(np.arange(2 * BUCKETS, dtype=np.uint64), np.diff(self.starts))
+        cells = np.repeat(self.cells.astype(np.uint64), np.diff(self.starts))
         labels = (cells & np.uint64(1)).astype(bool)
         cells >>= np.uint64(1)
         if self.layout is NARROW:
@@ -144,20 +145,21 @@ class Buckets:
         begin, middle, end = (self.starts[2 * self.filled + part] for part in range(3))
         return np.column_stack([end - middle, middle - begin])
 
-    def rows_of(self, group: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Give the rows of some buckets, and where each of these begins among them."""
+    def rows_of(self, group: slice) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Give the rows of some filled buckets, and where each of these begins among them."""
         if self.low is not None:
             return self.low, self.starts
-        cells = np.sort(np.concatenate([2 * group, 2 * group + 1]))
-        first, last = int(cells[0]), int(cells[-1])
-        sizes = np.zeros(last + 1 - first, dtype=np.int64)
-        sizes[cells - first] = self.starts[cells + 1] - self.starts[cells]
+        chosen = self.filled[group]
+        first, last = 2 * int(chosen[-1]), 2 * int(chosen[0]) + 1
         starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
-        np.cumsum(sizes, out=starts[first + 1 : last + 2])
+        starts[first : last + 2] = self.starts[first : last + 2] - self.starts[first]
         place = starts[first : last + 1].copy()
-        low = np.empty(sizes.sum(), dtype=self.layout.low)
+        low = np.empty(starts[last + 1], dtype=self.layout.low)
         for run in self.runs:
-            kernel.gather(run.low, run.starts, group, first, place, low)
+            begin, end = np.searchsorted(run.cells, [first, last + 1])
+            kernel.gather(
+                run.low, run.cells[begin:end], run.starts[begin : end + 1], first, place, low
+            )
         return low, starts
 
 
@@ -228,10 +230,11 @@ def _scatter(parts: list[Part], each: Callable[..., Iterable[None]] = map, threa
             layout.count(bits[rows], labels[rows], counts[thread])
 
     list(each(count, range(len(shares))))
-    starts = np.empty(2 * BUCKETS + 1, dtype=np.uint32)
-    kernel.place_cells(counts, starts)
+    cells, starts = (np.empty(2 * BUCKETS + 1, dtype=np.uint32) for _ in range(2))
+    used = kernel.place_cells(counts, cells, starts)
+    cells, starts = cells[:used].copy(), starts[: used + 1].copy()
     least, greatest = layout.infinity_buckets
-    if starts[2 * least] > 0 or starts[2 * greatest] < starts[-1]:
+    if cells[0] < 2 * least or cells[-1] >= 2 * greatest:
         for scores, _ in parts:
             refuse_nan(scores)
     low = np.empty(starts[-1], dtype=layout.low)
@@ -242,14 +245,15 @@ def _scatter(parts: list[Part], each: Callable[..., Iterable[None]] = map, threa
             layout.scatter(bits[rows], labels[rows], counts[thread], low)
 
     list(each(scatter, range(len(shares))))
-    return Run(low, starts)
+    return Run(low, cells, starts)
 
 
 def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
     """Count the rows of all runs."""
-    starts = runs[0].starts.astype(np.int64)
-    for run in runs[1:]:
-        starts += run.starts
+    starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
+    for run in runs:
+        starts[run.cells + 1] += np.diff(run.starts)
+    np.cumsum(starts, out=starts)
     above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS, dtype=np.int64)
     used, *totals = kernel.stack_buckets(starts, above, filled)
     return Buckets(runs[0].layout, runs, low, starts, above, filled[:used], *totals)
@@ -308,7 +312,7 @@ def _sweep(
         gain = np.array([-n_positive * n_negative - 1], dtype=np.int64)
         highest = np.zeros(LEVELS)
         buckets.layout.sweep(
-            *buckets.rows_of(chosen), buckets.above, chosen, *totals, own, sums, full, thin,
+            *buckets.rows_of(group), buckets.above, chosen, *totals, own, sums, full, thin,
             may_be_best[group], special, best, gain, highest,
         )  # fmt: skip
         # Of more distinct scores than are kept only the highest are; few pages are then touched.

@@ -43,7 +43,7 @@ class Keys:
     at_once: Codes | None = None
 
     def looked_up(self, rows: int | None = None) -> Codes:
-        """Give the codes of the first rows, or of all; negative where there is none, or none yet."""
+        """Give the codes of the first rows, or of all; negative where there is none (yet)."""
         codes = None
         if rows is None:
             codes, self.at_once = self.at_once, None
