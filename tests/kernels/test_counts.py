@@ -114,11 +114,11 @@ def test_ranking(uncompiled, suffix, kinds, spread):
     above = totals - np.cumsum(by_label, axis=0)
     points = np.zeros((200, 3), dtype=np.uint64), np.zeros((300, 3), dtype=np.uint64)
     groups = starts, above, buckets, *totals.tolist()
-    low, *_ = both(
-        "sweep", low, *groups, 50, 0.7, np.zeros(7, dtype=np.int64), np.zeros(3), *points
-    )
+    sums = np.zeros(7, dtype=np.int64), np.zeros(3)
+    may_be_best = (rng.random(len(buckets)) < 0.8).view(np.uint8)
     best, gain = np.array([-1.0, np.inf, -1.0]), np.array([-(10**9)])
-    both("peaks", low, *groups, np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11))
+    peaks = np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11)
+    both("sweep", low, *groups, 50, 0.7, *sums, *points, may_be_best, *peaks)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64, np.uint8, np.uint32])
@@ -136,17 +136,34 @@ def test_values_are_looked_up_in_a_table(uncompiled, kind, table, code):
 
 
 def test_cells_and_buckets_by_hand(uncompiled):
-    # Two runs, three buckets of negatives and positives; the middle bucket is empty.
+    # Two shares, three buckets of negatives and positives; the middle bucket is empty.
     counts = np.array([[1, 0, 0, 0, 2, 1], [0, 2, 0, 0, 1, 0]])
-    starts = np.empty(7, dtype=np.uint32)
-    places, starts = same(compiled.place_cells, uncompiled.place_cells, counts, starts)
-    assert starts.tolist() == [0, 1, 3, 3, 3, 6, 7]
+    room = np.zeros(7, dtype=np.uint32), np.zeros(7, dtype=np.uint32)
+    places, cells, starts = same(compiled.place_cells, uncompiled.place_cells, counts, *room)
+    assert compiled.place_cells(counts.copy(), *room) == 4
+    assert cells[:4].tolist() == [0, 1, 4, 5]
+    assert starts[:5].tolist() == [0, 1, 3, 6, 7]
     assert places.tolist() == [[0, 1, 3, 3, 3, 6], [1, 1, 3, 3, 5, 7]]
-    wide, above, filled = starts.astype(np.int64), np.empty((3, 2), np.int64), np.empty(3, np.int64)
+    wide, above, filled = (
+        np.array([0, 1, 3, 3, 3, 6, 7]),
+        np.empty((3, 2), np.int64),
+        np.empty(3, np.int64),
+    )
     assert compiled.stack_buckets(wide, above, filled) == (2, 3, 4)
     assert uncompiled.stack_buckets(wide, above.copy(), filled.copy()) == (2, 3, 4)
     assert above.tolist() == [[1, 3], [1, 3], [0, 0]]
     assert filled[:2].tolist() == [2, 0]
+
+
+def test_cells_are_gathered_by_hand(uncompiled):
+    # A run of the cells 4 (7 8), 6 (9) and 9 (5 5 5); cell 6 has two rows of another run already
+    run, cells = np.array([7, 8, 9, 5, 5, 5], np.uint16), np.array([4, 6, 9], np.uint32)
+    starts, place = np.array([0, 2, 3, 6], np.uint32), np.array([0, 2, 4, 5, 5, 5])
+    *_, place, low = same(
+        compiled.gather, uncompiled.gather, run, cells, starts, 4, place, np.zeros(8, np.uint16)
+    )
+    assert low.tolist() == [7, 8, 0, 0, 9, 5, 5, 5]
+    assert place.tolist() == [2, 2, 5, 5, 5, 8]
 
 
 def test_rows_outside_are_seen_in_every_block():

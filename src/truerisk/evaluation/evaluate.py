@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,9 @@ from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.evaluation.request import Request
 from truerisk.evaluation.values import evaluation_of_values, values_of_predictions
-from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_frame, open_predictions
+from truerisk.inputs import PredictionFiles, ReadingOptions, Roles, open_frame
 from truerisk.inputs.arrays import indicator_names
-from truerisk.inputs.files import find_sources
+from truerisk.inputs.files import Source, find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
 from truerisk.inputs.roles import ROLES
@@ -26,7 +26,11 @@ from truerisk.labels import Spelling, label_among
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
+if TYPE_CHECKING:
+    from truerisk.inputs.records.parquet import ParquetFile
+
 Progress = Callable[[int], None]
+READ_IN_PIECES = 2**20  # rows of Parquet files; fewer are read in order
 
 
 def evaluate(
@@ -310,16 +314,26 @@ def evaluate_files(
     """
     request = Request.of(locals())
     columns = _names_of(by)
-    if _a_cluster_is_in_use() and not columns:
+    strictness = options or ReadingOptions()
+    sources, notes = find_sources(paths, strictness)
+    kind = PredictionFiles if columns else _class_for(sources)
+    files = kind(sources, _with_by(roles, columns), strictness, notes=notes)
+    return _of_source(files, request, progress, pairs=by_pairs)
+
+
+def _class_for(sources: Sequence[Source]) -> type[PredictionFiles]:
+    """Give the class that reads these files: in order, in pieces, or on a cluster."""
+    if _a_cluster_is_in_use():
         from truerisk.evaluation.files_on_cluster import FilesOnCluster
 
-        sources, notes = find_sources(paths, options or ReadingOptions())
-        files = FilesOnCluster(sources, roles or Roles(), options or ReadingOptions(), notes=notes)
-        if files.roles.of_values:
-            return _of_source(files, request, progress)
-        return _assembled(files, files.tally(request, progress), request)
-    source = open_predictions(paths, roles=_with_by(roles, columns), options=options)
-    return _of_source(source, request, progress, pairs=by_pairs)
+        return FilesOnCluster
+    in_parquet = all(source.facts.format == "parquet" for source in sources)
+    readers = [cast("ParquetFile", source.reader) for source in sources]
+    if in_parquet and sum(reader.count for reader in readers) >= READ_IN_PIECES:
+        from truerisk.evaluation.files_in_pieces import FilesInPieces
+
+        return FilesInPieces
+    return PredictionFiles
 
 
 def _names_of(by: str | Sequence[str]) -> tuple[str, ...]:
@@ -345,6 +359,9 @@ def _of_source(
         )
         whole = _assembled(files, tally.add(predictions), request)
         return _with_slices(whole, predictions, request, predictions.by, pairs)
+    in_pieces = getattr(files, "tally", None)
+    if in_pieces is not None:
+        return _assembled(files, in_pieces(request, progress), request)
     tally = PredictionTally.of_classes(
         request, files.roles.score_classes, multilabel=files.options.multilabel
     )

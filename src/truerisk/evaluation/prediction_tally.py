@@ -214,8 +214,10 @@ class PredictionTally:
         """Settle what one column of scores is the score of, once and for all."""
         if self.rankings:
             return next(iter(self.rankings))
+        if self.request.pos_label is not None:
+            return self.request.pos_label
         labels = _labels(predictions)
-        pos_label = self.request.pos_label or plain_positive(labels)
+        pos_label = plain_positive(labels)
         if pos_label is None and len(labels) > 2:
             raise InputError(
                 f"`pos_label` must say which of the {len(labels)} classes the one score column "

@@ -326,23 +326,29 @@ def count_wide(
             start += n
 
 
-def place_cells(counts: cython.longlong[:, ::1], starts: cython.uint[::1]):
-    """Replace the counts of (run, cell) by where its rows begin; write where each cell does.
+def place_cells(counts: cython.longlong[:, ::1], cells: cython.uint[::1], starts: cython.uint[::1]):
+    """Replace the counts of (share, cell) by where its rows begin; list the cells that have rows.
 
-    The rows of a cell stand run by run.
+    The rows of a cell stand share by share.  Returns how many cells are listed; `starts` has where
+    each of them begins, and then the number of all rows.
     """
-    run: cython.Py_ssize_t
+    share: cython.Py_ssize_t
     cell: cython.Py_ssize_t
+    used: cython.Py_ssize_t = 0
     before: cython.longlong = 0
     here: cython.longlong
     with cython.nogil:
         for cell in range(counts.shape[1]):
-            starts[cell] = before
-            for run in range(counts.shape[0]):
-                here = counts[run, cell]
-                counts[run, cell] = before
+            # Written every time and kept only when something is there: no branch to mispredict.
+            cells[used] = cell
+            starts[used] = before
+            for share in range(counts.shape[0]):
+                here = counts[share, cell]
+                counts[share, cell] = before
                 before += here
-        starts[counts.shape[1]] = before
+            used += starts[used] != before
+        starts[used] = before
+    return used
 
 
 def stack_buckets(
@@ -423,23 +429,23 @@ def scatter_wide(
 
 def gather(
     run: cython.const[Value][::1],
+    cells: cython.const[cython.uint][::1],
     starts: cython.const[cython.uint][::1],
-    buckets: cython.const[cython.longlong][::1],
     first: cython.longlong,
     place: cython.longlong[::1],
     low: Value[::1],
 ):
-    """Append some buckets of one run to their places; `place` begins with the cell `first`."""
+    """Append some cells of one run to their places; `place` begins with the cell `first`."""
     at: cython.longlong
     to: cython.longlong
     with cython.nogil:
-        for k in range(buckets.shape[0]):
-            for at in range(2 * buckets[k], 2 * buckets[k] + 2):
-                to = place[at - first]
-                for i in range(starts[at], starts[at + 1]):
-                    low[to] = run[i]
-                    to += 1
-                place[at - first] = to
+        for k in range(cells.shape[0]):
+            at = cells[k] - first
+            to = place[at]
+            for i in range(starts[k], starts[k + 1]):
+                low[to] = run[i]
+                to += 1
+            place[at] = to
 
 
 # --- order inside a bucket
@@ -498,12 +504,11 @@ def move_by_digit(
     target: Word[::1],
     to: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
-    digit: cython.int,
+    shift: cython.int,
     bits: cython.int,
     places: cython.longlong[::1],
 ) -> cython.bint:
     """Write n rows to the target in the order of one digit; False, and no copy, if all have one."""
-    shift: cython.int = digit * bits
     mask: Word = (1 << bits) - 1
     at: cython.Py_ssize_t
     before: cython.longlong = 0
@@ -532,21 +537,23 @@ def sort_by_digits(
     begin: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
     spare: Word[::1],
+    shift: cython.int,
     digits: cython.int,
     bits: cython.int,
     places: cython.longlong[::1],
 ) -> cython.void:
-    """Sort rows[begin:end] in place, digit by digit, the lowest first."""
+    """Sort rows[begin:end] in place by digits above the lowest bits, the lowest digit first."""
     n: cython.Py_ssize_t = end - begin
     swapped: cython.bint = False
     moved: cython.bint
-    for digit in range(digits):
+    for _ in range(digits):
         if swapped:
-            moved = move_by_digit(spare, 0, rows, begin, n, digit, bits, places)
+            moved = move_by_digit(spare, 0, rows, begin, n, shift, bits, places)
         else:
-            moved = move_by_digit(rows, begin, spare, 0, n, digit, bits, places)
+            moved = move_by_digit(rows, begin, spare, 0, n, shift, bits, places)
         if moved:
             swapped = not swapped
+        shift += bits
     if swapped:
         for i in range(n):
             rows[begin + i] = spare[i]
@@ -576,7 +583,7 @@ def order_few(
     if n < NARROW_DIGITS_FROM:
         sort_by_comparing(rows, 0, n)
     else:
-        sort_by_digits(rows, 0, n, spare, 2, 9, places)
+        sort_by_digits(rows, 0, n, spare, 0, 2, 9, places)
     i = n - 1
     while i >= 0:
         value = rows[i] >> 1
@@ -640,7 +647,7 @@ def next_block(
             last += 1
             values[last] = value
             counts[last] = 0
-        counts[last] += ONE_POSITIVE if rows[end - 1] & 1 else 1
+        counts[last] += (1 << 32) if rows[end - 1] & 1 else 1
         end -= 1
     return last + 1, end
 
@@ -834,14 +841,20 @@ def sweep_narrow(
     sums: cython.double[::1],
     full: cython.ulonglong[:, ::1],
     thin: cython.ulonglong[:, ::1],
+    may_be_best: cython.const[cython.uchar][::1],
+    points: cython.ulonglong[:, ::1],
+    best: cython.double[::1],
+    gain: cython.longlong[::1],
+    levels: cython.double[::1],
 ):
-    """Order and accumulate float32 buckets."""
+    """Order and accumulate float32 buckets; look for the best points in some of them."""
     table: cython.longlong[::1] = np.zeros(65536, np.int64)
     rows: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
     spare: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
     places: cython.longlong[::1] = np.empty(512, np.int64)
     values: cython.ushort[::1] = np.empty(65537, np.uint16)
     counts: cython.longlong[::1] = np.empty(65537, np.int64)
+    inside: cython.longlong[::1] = np.zeros(2, np.int64)
     b: cython.ulonglong
     used: cython.Py_ssize_t
     begin: cython.Py_ssize_t
@@ -861,47 +874,13 @@ def sweep_narrow(
                 values, counts, used, b << 16, n_positive, n_negative, steps, centre,
                 state, sums, full, thin,
             )  # fmt: skip
-
-
-def peaks_narrow(
-    low: cython.const[cython.ushort][::1],
-    starts: cython.const[cython.longlong][::1],
-    above: cython.const[cython.longlong][:, ::1],
-    buckets: cython.const[cython.longlong][::1],
-    n_positive: cython.longlong,
-    n_negative: cython.longlong,
-    points: cython.ulonglong[:, ::1],
-    best: cython.double[::1],
-    gain: cython.longlong[::1],
-    levels: cython.double[::1],
-):
-    """Look for the best points in float32 buckets."""
-    table: cython.longlong[::1] = np.zeros(65536, np.int64)
-    rows: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
-    spare: cython.uint[::1] = np.empty(COUNTED_FROM, np.uint32)
-    places: cython.longlong[::1] = np.empty(512, np.int64)
-    values: cython.ushort[::1] = np.empty(65537, np.uint16)
-    counts: cython.longlong[::1] = np.empty(65537, np.int64)
-    state: cython.longlong[::1] = np.zeros(2, np.int64)
-    b: cython.ulonglong
-    used: cython.Py_ssize_t
-    begin: cython.Py_ssize_t
-    middle: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    with cython.nogil:
-        for k in range(buckets.shape[0]):
-            b = cython.cast(cython.ulonglong, buckets[k])
-            begin, middle, end = starts[2 * b], starts[2 * b + 1], starts[2 * b + 2]
-            if end - begin < COUNTED_FROM:
-                used = order_few(low, begin, middle, end, rows, spare, places, values, counts)
-            else:
-                used = order_many(low, begin, middle, end, table, values, counts)
-            state[TP] = above[b, 0]
-            state[FP] = above[b, 1]
-            find_peaks(
-                values, counts, used, b << 16, n_positive, n_negative,
-                state, points, best, gain, levels,
-            )  # fmt: skip
+            if may_be_best[k]:
+                inside[TP] = above[b, 0]
+                inside[FP] = above[b, 1]
+                find_peaks(
+                    values, counts, used, b << 16, n_positive, n_negative,
+                    inside, points, best, gain, levels,
+                )  # fmt: skip
 
 
 @cython.cfunc
@@ -924,16 +903,35 @@ def sort_wide(
     spare: cython.ulonglong[::1],
     places: cython.longlong[::1],
 ) -> cython.void:
-    """Sort a float64 bucket in place, unless it is in order."""
+    """Sort a float64 bucket in place, unless it is in order.
+
+    Of many rows the uppermost bits in which they differ bring most into order: two digits of 11
+    bits.  Rows that agree in these are sorted by comparing, unless they are many again.
+    """
     row: cython.Py_ssize_t = begin + 1
+    first: cython.Py_ssize_t
+    differing: cython.ulonglong = 0
+    shift: cython.int = 0
     while row < end and low[row - 1] <= low[row]:
         row += 1
     if row >= end:
         return
     if end - begin < WIDE_DIGITS_FROM:
         sort_by_comparing(low, begin, end)
-    else:
-        sort_by_digits(low, begin, end, spare, 5, 11, places)
+        return
+    for row in range(begin, end):
+        differing |= low[row] ^ low[begin]
+    while differing >> shift >= 1 << 22:
+        shift += 1
+    sort_by_digits(low, begin, end, spare, shift, 2, 11, places)
+    first = begin
+    for row in range(begin + 1, end + 1):
+        if row == end or low[row] >> shift != low[first] >> shift:
+            if row - first >= WIDE_DIGITS_FROM:
+                sort_by_digits(low, first, row, spare, 0, (shift + 10) // 11, 11, places)
+            elif row - first > 1:
+                sort_by_comparing(low, first, row)
+            first = row
 
 
 def sweep_wide(
@@ -949,10 +947,19 @@ def sweep_wide(
     sums: cython.double[::1],
     full: cython.ulonglong[:, ::1],
     thin: cython.ulonglong[:, ::1],
+    may_be_best: cython.const[cython.uchar][::1],
+    points: cython.ulonglong[:, ::1],
+    best: cython.double[::1],
+    gain: cython.longlong[::1],
+    levels: cython.double[::1],
 ):
-    """Sort and accumulate float64 buckets; they are left sorted, in place."""
+    """Sort and accumulate float64 buckets; look for the best points in some of them.
+
+    They are left sorted, in place.
+    """
     spare: cython.ulonglong[::1] = np.empty(largest_of(starts, buckets), np.uint64)
     places: cython.longlong[::1] = np.empty(2048, np.int64)
+    inside: cython.longlong[::1] = np.zeros(2, np.int64)
     values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
     counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
     b: cython.ulonglong
@@ -964,48 +971,16 @@ def sweep_wide(
             b = cython.cast(cython.ulonglong, buckets[k])
             begin, end = starts[2 * b], starts[2 * b + 2]
             sort_wide(low, begin, end, spare, places)
-            state[TP] = above[b, 0]
-            state[FP] = above[b, 1]
+            state[TP] = inside[TP] = above[b, 0]
+            state[FP] = inside[FP] = above[b, 1]
             while end > begin:
                 used, end = next_block(low, begin, end, values, counts)
                 accumulate(
                     values, counts, used, b << 48, n_positive, n_negative, steps, centre,
                     state, sums, full, thin,
                 )  # fmt: skip
-
-
-def peaks_wide(
-    low: cython.ulonglong[::1],
-    starts: cython.const[cython.longlong][::1],
-    above: cython.const[cython.longlong][:, ::1],
-    buckets: cython.const[cython.longlong][::1],
-    n_positive: cython.longlong,
-    n_negative: cython.longlong,
-    points: cython.ulonglong[:, ::1],
-    best: cython.double[::1],
-    gain: cython.longlong[::1],
-    levels: cython.double[::1],
-):
-    """Look for the best points in float64 buckets; they are left sorted, in place."""
-    spare: cython.ulonglong[::1] = np.empty(largest_of(starts, buckets), np.uint64)
-    places: cython.longlong[::1] = np.empty(2048, np.int64)
-    values: cython.ulonglong[::1] = np.empty(1 << 15, np.uint64)
-    counts: cython.longlong[::1] = np.empty(1 << 15, np.int64)
-    state: cython.longlong[::1] = np.zeros(2, np.int64)
-    b: cython.ulonglong
-    used: cython.Py_ssize_t
-    begin: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    with cython.nogil:
-        for k in range(buckets.shape[0]):
-            b = cython.cast(cython.ulonglong, buckets[k])
-            begin, end = starts[2 * b], starts[2 * b + 2]
-            sort_wide(low, begin, end, spare, places)
-            state[TP] = above[b, 0]
-            state[FP] = above[b, 1]
-            while end > begin:
-                used, end = next_block(low, begin, end, values, counts)
-                find_peaks(
-                    values, counts, used, b << 48, n_positive, n_negative,
-                    state, points, best, gain, levels,
-                )  # fmt: skip
+                if may_be_best[k]:
+                    find_peaks(
+                        values, counts, used, b << 48, n_positive, n_negative,
+                        inside, points, best, gain, levels,
+                    )  # fmt: skip

@@ -9,7 +9,7 @@ swept.  The loops are in `truerisk.kernels.counts`.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +53,7 @@ def scores_of_wide(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 Part = tuple[NDArray[Any], NDArray[np.bool_]]
 
+RUN_ROWS = 2**20  # 5 MiB of float32 with their labels; a run is 2 MiB
 MAX_ROWS = 2**31  # products of two counts must fit in int64
 MAX_GROUPS = 64  # of buckets; the rows decide: sums are rounded alike in any number of threads
 ROWS_PER_GROUP = 2**18
@@ -78,7 +79,6 @@ class Layout:
     count: Callable[..., None]
     scatter: Callable[..., None]
     sweep: Callable[..., None]
-    peaks: Callable[..., None]
 
 
 NARROW = Layout(
@@ -90,7 +90,6 @@ NARROW = Layout(
     count=kernel.count_narrow,
     scatter=kernel.scatter_narrow,
     sweep=kernel.sweep_narrow,
-    peaks=kernel.peaks_narrow,
 )
 WIDE = Layout(
     kind=np.dtype(np.float64),
@@ -101,7 +100,6 @@ WIDE = Layout(
     count=kernel.count_wide,
     scatter=kernel.scatter_wide,
     sweep=kernel.sweep_wide,
-    peaks=kernel.peaks_wide,
 )
 
 
@@ -110,7 +108,8 @@ class Run:
     """Some rows, scattered: a float32 takes 2 bytes, a float64 takes 8."""
 
     low: NDArray[Any]
-    starts: NDArray[np.uint32]  # of (bucket, label), ascending
+    cells: NDArray[np.uint32]  # (bucket, label), those that have rows, ascending
+    starts: NDArray[np.uint32]  # of each cell, and the number of rows
 
     @property
     def layout(self) -> Layout:
@@ -119,7 +118,7 @@ class Run:
 
     def part(self) -> Part:
         """Turn the rows back into float64 scores and labels, in another order."""
-        cells = np.repeat(np.arange(2 * BUCKETS, dtype=np.uint64), np.diff(self.starts))
+        cells = np.repeat(self.cells.astype(np.uint64), np.diff(self.starts))
         labels = (cells & np.uint64(1)).astype(bool)
         cells >>= np.uint64(1)
         if self.layout is NARROW:
@@ -146,20 +145,21 @@ class Buckets:
         begin, middle, end = (self.starts[2 * self.filled + part] for part in range(3))
         return np.column_stack([end - middle, middle - begin])
 
-    def rows_of(self, group: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Give the rows of some buckets, and where each of these begins among them."""
+    def rows_of(self, group: slice) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Give the rows of some filled buckets, and where each of these begins among them."""
         if self.low is not None:
             return self.low, self.starts
-        cells = np.sort(np.concatenate([2 * group, 2 * group + 1]))
-        first, last = int(cells[0]), int(cells[-1])
-        sizes = np.zeros(last + 1 - first, dtype=np.int64)
-        sizes[cells - first] = self.starts[cells + 1] - self.starts[cells]
+        chosen = self.filled[group]
+        first, last = 2 * int(chosen[-1]), 2 * int(chosen[0]) + 1
         starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
-        np.cumsum(sizes, out=starts[first + 1 : last + 2])
+        starts[first : last + 2] = self.starts[first : last + 2] - self.starts[first]
         place = starts[first : last + 1].copy()
-        low = np.empty(sizes.sum(), dtype=self.layout.low)
+        low = np.empty(starts[last + 1], dtype=self.layout.low)
         for run in self.runs:
-            kernel.gather(run.low, run.starts, group, first, place, low)
+            begin, end = np.searchsorted(run.cells, [first, last + 1])
+            kernel.gather(
+                run.low, run.cells[begin:end], run.starts[begin : end + 1], first, place, low
+            )
         return low, starts
 
 
@@ -169,10 +169,9 @@ def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
     if n >= MAX_ROWS:
         raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
     with ThreadPoolExecutor(threads_for(n)) as pool:
-        own = [_scatter(parts, pool, threads_for(n))] if parts else []
+        own = [_scatter(parts, pool.map, threads_for(n))] if parts else []
         buckets = _buckets([*runs, *own], own[0].low if own and not runs else None)
-        state, sums, points, complete = _sweep(buckets, pool)
-        special, levels = _peaks(buckets, pool)
+        state, sums, points, complete, special, levels = _sweep(buckets, pool)
     distinct = int(state[DISTINCT])
     if not complete:
         points = np.vstack([points, special])
@@ -202,13 +201,18 @@ def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
 
 
 def as_run(parts: list[Part]) -> Run:
-    """Hold float32 or float64 scores in less memory; the parts must be of one type."""
-    threads = threads_for(sum(len(scores) for scores, _ in parts))
-    with ThreadPoolExecutor(threads) as pool:
-        return _scatter(parts, pool, threads)
+    """Hold float32 or float64 scores in less memory; the parts must be of one type.
+
+    Few rows are scattered in the thread of the caller: others have runs of their own.
+    """
+    n = sum(len(scores) for scores, _ in parts)
+    if n <= 2 * RUN_ROWS:
+        return _scatter(parts)
+    with ThreadPoolExecutor(threads_for(n)) as pool:
+        return _scatter(parts, pool.map, threads_for(n))
 
 
-def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
+def _scatter(parts: list[Part], each: Callable[..., Iterable[None]] = map, threads: int = 1) -> Run:
     layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
     columns = [
         (
@@ -225,11 +229,12 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
             bits, labels = columns[part]
             layout.count(bits[rows], labels[rows], counts[thread])
 
-    list(pool.map(count, range(len(shares))))
-    starts = np.empty(2 * BUCKETS + 1, dtype=np.uint32)
-    kernel.place_cells(counts, starts)
+    list(each(count, range(len(shares))))
+    cells, starts = (np.empty(2 * BUCKETS + 1, dtype=np.uint32) for _ in range(2))
+    used = kernel.place_cells(counts, cells, starts)
+    cells, starts = cells[:used].copy(), starts[: used + 1].copy()
     least, greatest = layout.infinity_buckets
-    if starts[2 * least] > 0 or starts[2 * greatest] < starts[-1]:
+    if cells[0] < 2 * least or cells[-1] >= 2 * greatest:
         for scores, _ in parts:
             refuse_nan(scores)
     low = np.empty(starts[-1], dtype=layout.low)
@@ -239,15 +244,16 @@ def _scatter(parts: list[Part], pool: ThreadPoolExecutor, threads: int) -> Run:
             bits, labels = columns[part]
             layout.scatter(bits[rows], labels[rows], counts[thread], low)
 
-    list(pool.map(scatter, range(len(shares))))
-    return Run(low, starts)
+    list(each(scatter, range(len(shares))))
+    return Run(low, cells, starts)
 
 
 def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
     """Count the rows of all runs."""
-    starts = runs[0].starts.astype(np.int64)
-    for run in runs[1:]:
-        starts += run.starts
+    starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
+    for run in runs:
+        starts[run.cells + 1] += np.diff(run.starts)
+    np.cumsum(starts, out=starts)
     above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS, dtype=np.int64)
     used, *totals = kernel.stack_buckets(starts, above, filled)
     return Buckets(runs[0].layout, runs, low, starts, above, filled[:used], *totals)
@@ -266,49 +272,85 @@ def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]
         yield share
 
 
-def _groups(buckets: Buckets, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Cut descending buckets into groups of nearly as many rows each."""
-    sizes = buckets.starts[2 * chosen + 2] - buckets.starts[2 * chosen]
-    before = np.cumsum(sizes) - sizes
-    groups = min(max(int(sizes.sum()) // ROWS_PER_GROUP, 1), MAX_GROUPS)
-    group = before * groups // max(int(sizes.sum()), 1)
-    return np.split(chosen, np.flatnonzero(np.diff(group)) + 1)
+def _groups(buckets: Buckets) -> list[slice]:
+    """Cut the filled buckets into groups of nearly as many rows each."""
+    sizes = buckets.inside.sum(axis=1)
+    before, n = np.cumsum(sizes) - sizes, int(sizes.sum())
+    groups = min(max(n // ROWS_PER_GROUP, 1), MAX_GROUPS)
+    cuts = np.flatnonzero(np.diff(before * groups // max(n, 1))) + 1
+    return [slice(*pair) for pair in itertools.pairwise([0, *cuts.tolist(), len(sizes)])]
 
 
 def _sweep(
     buckets: Buckets, pool: ThreadPoolExecutor
-) -> tuple[NDArray[np.int64], list[float], NDArray[np.uint64], bool]:
+) -> tuple[
+    NDArray[np.int64],
+    list[float],
+    NDArray[np.uint64],
+    bool,
+    NDArray[np.uint64],
+    NDArray[np.float64],
+]:
+    """Give counts and sums, the points of the curve and whether these are all of them.
+
+    Also gives the points of best F1, of greatest tpr − fpr and of breakeven, and eleven precisions.
+    """
     n_positive, n_negative = max(buckets.n_positive, 1), max(buckets.n_negative, 1)
     totals = n_positive, n_negative, STEPS, _rough_auc(buckets)
     state = np.zeros(STATE_SIZE, dtype=np.int64)
+    may_be_best, levels = _candidates(buckets)
 
-    def sweep(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def sweep(group: slice) -> tuple[NDArray[Any], ...]:
+        chosen = buckets.filled[group]
         own, sums = np.zeros(STATE_SIZE, dtype=np.int64), np.zeros(SUMS_SIZE)
         # Once the finished groups have more distinct scores than are kept, none need be.
         left = COMPLETE_UP_TO + 1 - int(state[DISTINCT])
         full = np.empty((max(left, TOP), 3), dtype=np.uint64)
         thin = np.empty((THINNED_TO, 3), dtype=np.uint64)
+        special = np.zeros((3, 3), dtype=np.uint64)
+        best = np.array([-1.0, np.inf, -1.0])
+        gain = np.array([-n_positive * n_negative - 1], dtype=np.int64)
+        highest = np.zeros(LEVELS)
         buckets.layout.sweep(
-            *buckets.rows_of(group), buckets.above, group, *totals, own, sums, full, thin
-        )
+            *buckets.rows_of(group), buckets.above, chosen, *totals, own, sums, full, thin,
+            may_be_best[group], special, best, gain, highest,
+        )  # fmt: skip
         # Of more distinct scores than are kept only the highest are; few pages are then touched.
         used = own[FULL_USED] if own[DISTINCT] <= COMPLETE_UP_TO else TOP
-        return own, sums, full[:used].copy(), thin[: own[THIN_USED]].copy()
+        kept = full[:used].copy(), thin[: own[THIN_USED]].copy()
+        return own, sums, *kept, special, best, gain, highest
 
     each_sums = []
     every: list[NDArray[np.uint64]] = []
     kept: list[NDArray[np.uint64]] = []
+    peaks = []
     top = TOP
-    for own, sums, points, thin in pool.map(sweep, _groups(buckets, buckets.filled)):
+    for own, sums, points, thin, *found in pool.map(sweep, _groups(buckets)):
         kept += [points[:top], thin]  # the lowest score needs no care: it ends the last step
         top -= len(kept[-2])
         state += own
         each_sums.append(sums)
+        peaks.append(found)
         if state[DISTINCT] <= COMPLETE_UP_TO:
             every.append(points)
     complete = bool(state[DISTINCT] <= COMPLETE_UP_TO)
     exact_sums = [math.fsum(column) for column in np.transpose(each_sums)]
-    return state, exact_sums, np.vstack(every if complete else kept), complete
+    all_points = np.vstack(every if complete else kept)
+    return state, exact_sums, all_points, complete, *_best_of(peaks, buckets, levels)
+
+
+def _best_of(
+    peaks: list[list[NDArray[Any]]], buckets: Buckets, levels: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """Choose among the best points of all groups; of equal ones, that of the highest threshold."""
+    if buckets.n_positive == 0:
+        return np.empty((0, 3), dtype=np.uint64), np.full(LEVELS, np.nan)
+    f1 = max(peaks, key=lambda one: one[1][F1])
+    ahead = max(peaks, key=lambda one: one[2][0])
+    even = min(peaks, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
+    points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
+    levels = np.max([levels, *(one[3] for one in peaks)], axis=0)
+    return points, np.maximum.accumulate(levels[::-1])[::-1]
 
 
 def _rough_auc(buckets: Buckets) -> float:
@@ -318,43 +360,16 @@ def _rough_auc(buckets: Buckets) -> float:
     return sum_of_products(negatives, beaten) / max(buckets.n_positive * buckets.n_negative, 1)
 
 
-def _peaks(
-    buckets: Buckets, pool: ThreadPoolExecutor
-) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """Find the points of best F1, of greatest tpr − fpr and of breakeven, and eleven precisions."""
-    n_positive, n_negative = buckets.n_positive, buckets.n_negative
-    if n_positive == 0:
-        return np.empty((0, 3), dtype=np.uint64), np.full(LEVELS, np.nan)
-    chosen, levels = _candidates(buckets)
-
-    def search(group: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-        points = np.zeros((3, 3), dtype=np.uint64)
-        best = np.array([-1.0, np.inf, -1.0])
-        gain = np.array([-n_positive * max(n_negative, 1) - 1], dtype=np.int64)
-        highest = np.zeros(LEVELS)
-        buckets.layout.peaks(
-            *buckets.rows_of(group), buckets.above, group, n_positive, n_negative,
-            points, best, gain, highest,
-        )  # fmt: skip
-        return points, best, gain, highest
-
-    peaks = list(pool.map(search, _groups(buckets, chosen)))
-    f1 = max(peaks, key=lambda one: one[1][F1])
-    ahead = max(peaks, key=lambda one: one[2][0])
-    even = min(peaks, key=lambda one: (one[1][DISTANCE], -one[1][MEAN]))
-    points = np.array([one[0][at] for at, one in enumerate((f1, ahead, even))])
-    levels = np.max([levels, *(one[3] for one in peaks)], axis=0)
-    return points, np.maximum.accumulate(levels[::-1])[::-1]
-
-
-def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Choose the buckets in which a best point may lie, by the counts at their two ends.
+def _candidates(buckets: Buckets) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Mark the filled buckets in which a best point may lie, by the counts at their two ends.
 
     Inside a bucket no point has more true positives than its lower end, nor fewer false positives
     than its upper end.  A bucket for which even that is worse than the lower end of another bucket
     cannot hold the best point.  Also gives the best precision of the ends, by recall.
     """
     n_positive, n_negative = buckets.n_positive, buckets.n_negative
+    if n_positive == 0:
+        return np.zeros(len(buckets.filled), dtype=np.uint8), np.full(LEVELS, np.nan)
     above = buckets.above[buckets.filled]
     (tp_above, fp_above), (tp, fp) = above.T, (above + buckets.inside).T
     retrieved, found_above = tp + fp, tp_above + fp_above
@@ -375,7 +390,7 @@ def _candidates(buckets: Buckets) -> tuple[NDArray[np.int64], NDArray[np.float64
     least = np.maximum(tp_above, 1) * np.abs(1 / nearest - 1 / n_positive)
     chosen |= some & (least <= distance[some].min() * (1 + ROUNDING) + ROUNDING / n_positive)
     chosen |= (found_above < n_positive) & (n_positive <= retrieved)
-    return buckets.filled[chosen], levels
+    return chosen.view(np.uint8), levels
 
 
 def _summary(

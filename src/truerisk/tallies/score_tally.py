@@ -17,7 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
-from truerisk.tallies.radix_rank import MAX_ROWS, NARROW, WIDE, Run, as_run, scores_of_narrow
+from truerisk.tallies.radix_rank import (
+    MAX_ROWS,
+    NARROW,
+    RUN_ROWS,
+    WIDE,
+    Run,
+    as_run,
+    scores_of_narrow,
+)
 from truerisk.tallies.ranking import (
     Ranking,
     as_labels,
@@ -37,7 +45,6 @@ MIN_KEY = 0x0080_0000  # of −∞
 FOUR_GIBIBYTES = 2**32
 LABEL_BYTES = 1
 WEIGHT_BYTES = 8
-RUN_ROWS = 2**22  # 20 MiB of float32 with their labels; a run is 8 MiB and its starts 0.5
 SENT_AS_RUN = 2**18  # rows; they take less as a run, and would not be ranked by sorting either
 JOINED_BELOW = 2**16  # rows; smaller batches are joined: a million of them cost little
 
@@ -95,7 +102,7 @@ class ScoreHistogram:
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score with its label takes 2 bytes, a float64 score 8: from 2²² rows on they are
+    A float32 score with its label takes 2 bytes, a float64 score 8: from 2²⁰ rows on they are
     scattered run by run; fewer take 5 and 9.  Beyond `max_bytes`, or 2³¹ rows, they are counted in
     2²⁴ buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
     """

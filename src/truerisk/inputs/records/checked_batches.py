@@ -38,6 +38,7 @@ from truerisk.labels import Spelling
 UNKNOWN, MISSING = -1, -2
 FLOATING = {"halffloat", "float", "double"}
 LARGEST_SHORT = 127
+FIRST_ROWS = 1000
 TABLE_RANGE = 2**20  # integers whose range is below this go through a table, others through a hash
 EXAMPLES = 3
 CONFIRMED = 1000
@@ -58,15 +59,17 @@ class Keys:
     lowest: int = 0
     at_once: Codes | None = None
 
-    def looked_up(self) -> Codes:
-        """Give the code of every row; negative where it is missing or not yet in the book."""
-        codes, self.at_once = self.at_once, None
+    def looked_up(self, rows: int | None = None) -> Codes:
+        """Give the codes of the first rows, or of all; negative where there is none (yet)."""
+        codes = None
+        if rows is None:
+            codes, self.at_once = self.at_once, None
         if codes is None:
-            codes = _look_up(self.values, self.lowest, self.codes)
+            codes = _look_up(self.values[:rows], self.lowest, self.codes)
         if codes is None:
             raise IndexError("Every key has its place in the table.")
         if self.null is not None:
-            codes[self.null] = MISSING
+            codes[self.null[:rows]] = MISSING
         return codes
 
     def keys_of(self, rows: Indices) -> Indices:
@@ -222,7 +225,23 @@ def encode(
     prepared = [
         encoder.keys(column, places) for encoder, column in zip(encoders, columns, strict=True)
     ]
-    looked_up = [keys.looked_up() for keys in prepared]
+    # Most labels are among the first rows: the others are then looked up once.
+    if _enter_new(encoders, prepared, [keys.looked_up(FIRST_ROWS) for keys in prepared], places):
+        for keys in prepared:
+            keys.at_once = None
+    codes = tuple(keys.looked_up() for keys in prepared)
+    if _enter_new(encoders, prepared, codes, places):
+        codes = tuple(keys.looked_up() for keys in prepared)
+    return codes
+
+
+def _enter_new(
+    encoders: Sequence[LabelEncoder],
+    prepared: Sequence[Keys],
+    looked_up: Sequence[Codes],
+    places: Places,
+) -> bool:
+    """Give codes to the labels of these rows that have none; return whether there are any."""
     new: list[tuple[int, int, int]] = []
     for place, codes in enumerate(looked_up):
         if len(codes) and codes.min() < 0:
@@ -232,8 +251,6 @@ def encode(
             first_row[prepared[place].keys_of(rows[::-1])] = rows[::-1]
             keys_met = np.flatnonzero(first_row >= 0).tolist()
             new += [(int(first_row[key]), place, key) for key in keys_met]
-    if not new:
-        return tuple(looked_up)
     for row, place, key in sorted(new):
         encoder, keys = encoders[place], prepared[place]
         keys.codes[key] = encoder.book.add(keys.text_of(key))
@@ -243,10 +260,7 @@ def encode(
                 f"{shown(encoder.column)} must have at most {encoder.options.max_labels} distinct "
                 f"labels. Was an id or a score chosen? Otherwise raise --max-labels.",
             )
-    return tuple(
-        keys.looked_up() if (codes == UNKNOWN).any() else codes
-        for keys, codes in zip(prepared, looked_up, strict=True)
-    )
+    return bool(new)
 
 
 class BatchMaker:

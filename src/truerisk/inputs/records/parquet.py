@@ -1,11 +1,10 @@
 """Parquet files: streamed by row group, only the columns needed, every page checksum verified."""
 
 import copy
-import dataclasses
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
@@ -32,43 +31,40 @@ class ParquetFile:
         self.path = path
         self.options = options
         self.sha256: str | None = None
+        self.footer: parquet.FileMetaData | None = None
         with self._open() as file:
             self.schema = file.schema_arrow
-            self.count = file.metadata.num_rows
-            self.size = path.stat().st_size
+            self.footer = file.metadata
+        self.row_group_lengths = [
+            self.footer.row_group(at).num_rows for at in range(self.footer.num_row_groups)
+        ]
+        self.count = self.footer.num_rows
         self.columns = tuple(self.schema.names)
         self.row_groups: list[int] | None = None  # all of them
         self.rows_before = 0
+        self.hashed = options.hash_all or path.stat().st_size <= options.max_hashed_bytes
 
-    def row_group_lengths(self) -> list[int] | None:
-        """List the rows of each row group; None if the file is damaged, which reading says."""
-        try:
-            footer = parquet.read_metadata(self.path)
-        except DAMAGE:
-            return None
-        return [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
+    def part(self, row_groups: Sequence[int], first_row: int, *, hashed: bool) -> "ParquetFile":
+        """Return a reader of some row groups, the first row of which is `first_row` of the file.
 
-    def part(self, row_groups: Sequence[int], first_row: int) -> "ParquetFile":
-        """Return a reader of some row groups, the first row of which is `first_row` of the file."""
+        Parts are read one in each thread, and a part reads in the thread of its caller: what is
+        decoded is then in the cache of the processor that counts it.
+        """
         part = copy.copy(self)
         part.row_groups, part.rows_before = list(row_groups), first_row - 1
-        with self._open() as file:
-            part.count = sum(file.metadata.row_group(at).num_rows for at in row_groups)
-        if part.rows_before:
-            # One worker is enough to hash the file.
-            part.options = dataclasses.replace(self.options, hash_all=False, max_hashed_bytes=0)
+        part.count = sum(self.row_group_lengths[at] for at in row_groups)
+        part.hashed = self.hashed and hashed
         return part
 
     def rows(self, selection: Selection) -> Iterator[Rows]:
         """Read the selected columns from start to end, and the file's hash beside them."""
+        batches = self._batches(selection)
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
-            digest: Future[str | None] | None = None
-            if self.options.hash_all or self.size <= self.options.max_hashed_bytes:
-                digest = pool.submit(_sha256, self.path, stop)
+            digest = pool.submit(self.hash, stop) if self.hashed else None
             try:
                 row = 1
-                for batch in ahead(self._batches(selection)):
+                for batch in ahead(batches) if self.row_groups is None else batches:
                     yield self._numbered(batch, row, selection)
                     row += batch.num_rows
                 if row != self.count + 1:
@@ -79,6 +75,16 @@ class ParquetFile:
                 self.sha256 = digest.result() if digest is not None else None
             finally:
                 stop.set()
+
+    def hash(self, stop: Event) -> str | None:
+        """Give the SHA-256 of the whole file; None once `stop` is set."""
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            while piece := file.read(MIB):
+                if stop.is_set():
+                    return None
+                digest.update(piece)
+        return digest.hexdigest()
 
     def _numbered(self, batch: pa.RecordBatch, first_row: int, selection: Selection) -> Rows:
         first_row += self.rows_before
@@ -93,14 +99,14 @@ class ParquetFile:
                     batch_size=self.options.batch_rows,
                     row_groups=self.row_groups,
                     columns=list(dict.fromkeys(selection.columns)),
-                    use_threads=True,
+                    use_threads=self.row_groups is None,
                 )
         except DAMAGE as error:
             raise self._damaged(error, selection) from error
 
     def _damaged_place(self, selection: Selection) -> str:
         """Name the first row group and column that cannot be read; nothing if the footer is."""
-        lengths = self.row_group_lengths() or []
+        lengths = self.row_group_lengths
         ends = list(itertools.accumulate(lengths))
         for group in range(len(lengths)) if self.row_groups is None else self.row_groups:
             for name in dict.fromkeys(selection.columns):
@@ -126,6 +132,7 @@ class ParquetFile:
         try:
             return parquet.ParquetFile(
                 self.path,
+                metadata=self.footer,
                 read_dictionary=as_codes,
                 page_checksum_verification=True,
                 buffer_size=MIB,
@@ -151,13 +158,3 @@ class ParquetFile:
             f"must be an intact Parquet file; {place}{reason}. Nothing was computed from the part; "
             f"copy or write the file again.",
         )
-
-
-def _sha256(path: Path, stop: Event) -> str | None:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(MIB):
-            if stop.is_set():
-                return None
-            digest.update(piece)
-    return digest.hexdigest()
