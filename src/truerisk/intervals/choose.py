@@ -510,7 +510,7 @@ def refit_proportion(
         level=level,
         few=sample.widening(level) ** 2,
     ).interval(floor)  # groups that vary less than examples are luck more often than structure
-    named = replace(inner, method=_of_groups(sample, inner.method))
+    named = _of_groups(sample, inner)
     if proportion.transform is None:
         return named
     ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
@@ -541,7 +541,7 @@ def _by_components(question: Question, varying: CellSample, few: float = 1.0) ->
         measure_range=question.measure_range,
         few=few * sample.widening(question.level) ** 2,
     ).interval()
-    return replace(interval, method=_of_groups(sample, interval.method))
+    return _of_groups(sample, interval)
 
 
 def refit_correlation(
@@ -605,5 +605,6 @@ def area_floor(area: float, positives: int, negatives: int) -> float:
     return hanley_mcneil_standard_error(area, positives, negatives) ** 2
 
 
-def _of_groups(sample: CellSample, method: str) -> str:
-    return f"cluster_{method}" if sample.clustered else method
+def _of_groups(sample: CellSample, interval: Interval) -> Interval:
+    """Name an interval after the groups that were its units, where they were."""
+    return replace(interval, method=f"cluster_{interval.method}") if sample.clustered else interval
