@@ -21,7 +21,7 @@ from truerisk.svm.batch.gram import (
     UPPER,
     Tableau,
     Z,
-    nearest_first,
+    padded,
 )
 from truerisk.svm.gram.path import Dual
 
@@ -41,8 +41,7 @@ def problem(n, cost):
 
 
 def state_of(gram, y, lower, upper):
-    n, single = len(y), nearest_first(gram, np.arange(len(y)))
-    single = single[: single.shape[1]]
+    n, single = len(y), padded(gram)
     state = np.zeros((STEP_ROWS, len(single)), np.float32)
     state[LOWER, :n], state[UPPER, :n] = lower, upper
     state[GRADIENT, :n], state[DIAGONAL] = y, np.diagonal(single)
@@ -171,7 +170,7 @@ def test_rounds_end_at_the_optimum_whatever_the_base(base):
     state, sides = np.zeros((ROUND_ROWS, 12)), np.zeros(12, np.int8)
     state[LOW], state[HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
     state[GOT] = tableau.own
-    verdicts, work = np.empty(1, np.int64), np.empty(1)
+    verdicts, work = np.full(1, NEEDED), np.zeros(1)
     needed = np.zeros(12, np.uint8)
     compiled.settle_all(
         *tableau.arrays, state[None], sides[None], tableau.floor, 20, needed, verdicts, work
@@ -194,7 +193,7 @@ def test_the_uncompiled_rounds_end_alike():
         states, sides = np.zeros((2, ROUND_ROWS, 12)), np.zeros((2, 12), np.int8)
         states[:, LOW], states[:, HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
         states[:, GOT] = tableau.own
-        verdicts, work = np.empty(2, np.int64), np.empty(2)
+        verdicts, work = np.full(2, NEEDED), np.zeros(2)
         needed = np.zeros(12, np.uint8)
         kernel.settle_all(*tableau.arrays, states, sides, tableau.floor, 20, needed, verdicts, work)
         ends.append((states, sides, verdicts, work))
@@ -210,7 +209,7 @@ def test_a_row_that_is_not_there_is_named():
         sides[0, [2, 5, 7, 9]] = 0  # 9 is free, and not of the base
         state[0, LOW], state[0, HIGH] = np.minimum(y, 0), np.maximum(y, 0)
         state[0, GOT] = tableau.own
-        needed, verdicts, work = np.zeros(12, np.uint8), np.empty(1, np.int64), np.empty(1)
+        needed, verdicts, work = np.zeros(12, np.uint8), np.full(1, NEEDED), np.zeros(1)
         kernel.settle_all(*tableau.arrays, state, sides, tableau.floor, 20, needed, verdicts, work)
         assert verdicts[0] == NEEDED
         assert np.flatnonzero(needed).tolist() == [9]

@@ -61,11 +61,7 @@ def assemble(
     sizes = _group_sizes(tallies)
     if sizes is not None and scores is None:
         _check_groups(sizes, request)
-    counted = _count_estimates(tallies, request)
-    ranked = ScoreEstimates(tallies, request) if scores is None else scores
-    every = [*_overall(tallies, request, counted), *ranked.overall()]
-    estimates = {one.measure: one for one in every if _is_requested(one, request)}
-    by_class = _by_class(counted, ranked) if tallies.pos_label is None else {}
+    estimates, by_class = estimates_of(tallies, request, scores)
     for name in request.measures or ():
         if name not in estimates and not any(name in one for one in by_class.values()):
             estimates[name] = _unavailable(name, tallies, request)
@@ -83,6 +79,17 @@ def assemble(
         settings=_settings(tallies, request),
         source=source or {},
     )
+
+
+def estimates_of(
+    tallies: Tallies, request: Request, scores: OfferedScores | None = None
+) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:
+    """Estimate the requested measures, and those of each class where none is the positive one."""
+    counted = _count_estimates(tallies, request)
+    ranked = ScoreEstimates(tallies, request) if scores is None else scores
+    every = [*_overall(tallies, request, counted), *ranked.overall()]
+    estimates = {one.measure: one for one in every if _is_requested(one, request)}
+    return estimates, _by_class(counted, ranked) if tallies.pos_label is None else {}
 
 
 def _group_sizes(tallies: Tallies) -> Array | None:

@@ -49,14 +49,16 @@ def _method(bounds: Callable[[Array, Array, float], Bounds]) -> Method:
 
     @functools.wraps(bounds)
     def guarded(k: ArrayLike, n: ArrayLike, level: float) -> Bounds:
-        successes, trials = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
+        successes, trials = np.asarray(k, float), np.asarray(n, float)
+        if successes.shape != trials.shape:
+            successes, trials = np.broadcast_arrays(successes, trials)
         tried = trials > 0
         some_k, some_n = successes[tried], trials[tried]
         share = some_k / some_n
         low, high = np.zeros(trials.shape), np.ones(trials.shape)
         some_low, some_high = bounds(some_k, some_n, level)
-        low[tried] = np.clip(some_low, 0.0, share)
-        high[tried] = np.clip(some_high, share, 1.0)
+        low[tried] = np.minimum(np.maximum(some_low, 0.0), share)
+        high[tried] = np.minimum(np.maximum(some_high, share), 1.0)
         return low, high
 
     BINOMIAL[bounds.__name__] = guarded

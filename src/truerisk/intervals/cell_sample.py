@@ -214,8 +214,10 @@ class CellSample:
         else:
             influence = judgements.influence(gradient)
             parts = components(influence, judgements.refits, judgements.groups)
+        if self.added is None:
+            return parts
         # What smoothing has added are examples that nobody judged.
-        extra = 0.0 if self.added is None else self.unit * float(self.added @ gradient**2)
+        extra = self.unit * float(self.added @ gradient**2)
         return replace(parts, independent=parts.independent + extra)
 
     @property

@@ -171,11 +171,11 @@ def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
     gradient = np.empty(m)
     rows = max(1, BLOCK // max(m, 1))
     for first in range(0, m, rows):
-        at = np.arange(first, min(first + rows, m))
-        steps = np.tile(totals.astype(np.complex128), (at.size, 1))
-        steps[np.arange(at.size), at] += 1j * STEP
+        steps = np.empty((min(rows, m - first), m), dtype=np.complex128)
+        steps[:] = totals
+        steps.imag.flat[first :: m + 1] = STEP
         with np.errstate(divide="ignore", invalid="ignore"):  # undefined comes out as NaN
-            gradient[at] = np.imag(function(steps)) / STEP
+            gradient[first : first + len(steps)] = np.imag(function(steps)) / STEP
     return gradient
 
 

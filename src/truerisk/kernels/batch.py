@@ -540,6 +540,23 @@ def new_side(
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+def target_of(
+    base: cython.const[cython.uchar][::1],
+    state: cython.double[:, ::1],
+    i: cython.Py_ssize_t,
+    side: cython.int,
+) -> cython.double:
+    """Return what the tableau is to be given of example i on this side."""
+    if base[i] != 0:
+        return 0.0 if side == 0 else state[GIVEN, i]
+    if side == 0:
+        return state[GIVEN, i]
+    return state[HIGH, i] if side > 0 else state[LOW, i]
+
+
+@cython.cfunc
 @cython.nogil
 def change_sides(
     values: cython.const[cython.double][:, ::1],
@@ -552,12 +569,16 @@ def change_sides(
     who: cython.longlong[::1],
     changes: cython.double[::1],
 ) -> cython.Py_ssize_t:
-    """Put everybody where they belong; return how many have moved, −2 if a row is not there."""
+    """Put everybody where they belong; return how many have moved.
+
+    −2 if a row is not there: nobody has moved then.
+    """
     count: cython.Py_ssize_t = 0
     moved: cython.Py_ssize_t = 0
+    all_there: cython.bint = True
+    i: cython.Py_ssize_t
     side: cython.int
     given: cython.double
-    target: cython.double
     z: cython.double
     gradient: cython.double
     wish: cython.double
@@ -572,21 +593,23 @@ def change_sides(
         side = new_side(state, i, sides[i], z, wish)
         if side == sides[i]:
             continue
+        who[moved] = i
+        changes[moved] = side
         moved += 1
-        sides[i] = side
-        target = given
-        if base[i] != 0:
-            if side == 0:
-                target = 0.0
-        elif side != 0:
-            target = bound_of(state, sides, i)
-        if target != given:
-            who[count] = i
-            changes[count] = target - given
-            state[GIVEN, i] = target
-            count += 1
-    if not has_rows(place, who, count, needed):
+        if place[i] < 0 and target_of(base, state, i, side) != given:
+            needed[i] = 1
+            all_there = False
+    if not all_there:
         return -2
+    for k in range(moved):
+        i = who[k]
+        sides[i] = cython.cast(cython.schar, changes[k])
+        given = state[GIVEN, i]
+        state[GIVEN, i] = target_of(base, state, i, sides[i])
+        if state[GIVEN, i] != given:
+            who[count] = i
+            changes[count] = state[GIVEN, i] - given
+            count += 1
     give(values, place, who, changes, count, state)
     return moved
 
@@ -604,14 +627,15 @@ def settle_all(
     verdicts: cython.longlong[::1],
     work: cython.double[::1],
 ):
-    """Solve every replicate, and let those change sides who want to, until nobody does.
+    """Solve the replicates of verdict NEEDED, letting those change sides who want to, to the end.
 
-    Writes the verdicts and the work, in nanoseconds by the number of equations; and whose rows were
-    not there, where the verdict is NEEDED.
+    Writes the verdicts and adds the work, in nanoseconds by the number of equations; and whose rows
+    were not there, where the verdict is NEEDED still: with these it can be called again.
     """
     n: cython.Py_ssize_t = base.shape[0]
     who: cython.longlong[::1] = np.empty(n, np.int64)
-    matrix: cython.double[::1] = np.zeros(n * n)
+    # Whoever is in an equation has a row.
+    matrix: cython.double[::1] = np.empty(values.shape[0] * values.shape[0])
     right: cython.double[::1] = np.empty(n)
     pivots: cython.double[::1] = np.empty(n)
     k: cython.Py_ssize_t
@@ -620,8 +644,9 @@ def settle_all(
     equations: cython.double
     with cython.nogil:
         for r in range(states.shape[0]):
+            if verdicts[r] != NEEDED:
+                continue
             verdicts[r] = CHANGING
-            work[r] = 0.0
             before = n + 1
             for _ in range(max_rounds):
                 k = solve_sides(

@@ -63,11 +63,11 @@ class Kernel:
         """Return the matrix of k(x, x′) of the rows with each other, symmetric to the last bit."""
         if self.rule != "rbf" or hasattr(X, "tocsr"):
             return self.between(X, X)
-        n, values = len(X), self.of_examples(X)
+        n, (left, right) = len(X), self._factors(X)
         gram = np.empty((n, n))
         for first in range(0, n, ROWS_AT_A_TIME):
             rows = slice(first, first + ROWS_AT_A_TIME)
-            gram[rows, first:] = values(rows, slice(first, None))
+            _exponentials(left[rows], right[:, first:], gram[rows, first:])
         loops.mirror(gram)
         gram.flat[:: n + 1] = 1.0
         return gram
@@ -76,20 +76,17 @@ class Kernel:
         """Return a function that computes k(x, x′) of these examples, by their numbers."""
         if self.rule != "rbf" or hasattr(X, "tocsr"):
             return lambda rows, columns: self.between(X[rows], X[columns])
+        left, right = self._factors(X)
+        return lambda rows, columns: _exponentials(left[rows], right[:, columns])
+
+    def _factors(self, X: Array) -> tuple[Array, Array]:
+        """Return two matrices whose product is −γ|x − x′|²: two columns are of squared lengths."""
         if self.shift is not None:
             X = X - self.shift
-        # One product gives −γ|x − x′|²: with two more features for the squared lengths.
         lengths = -self.gamma * squared_lengths(X)[:, None]
         ones, scaled = np.ones_like(lengths), np.sqrt(2.0 * self.gamma) * X
         left = np.hstack([scaled, lengths, ones])
-        right = np.ascontiguousarray(np.hstack([scaled, ones, lengths]).T)
-
-        def values(rows: Indices | slice, columns: Indices | slice) -> Array:
-            products = left[rows] @ right[:, columns]
-            np.minimum(products, 0.0, out=products)
-            return np.asarray(np.exp(products, out=products))
-
-        return values
+        return left, np.ascontiguousarray(np.hstack([scaled, ones, lengths]).T)
 
     def diagonal(self, X: Any) -> Array:
         """Return k(x, x) of each row."""
@@ -118,6 +115,13 @@ class Kernel:
         np.maximum(values, 0.0, out=values)
         values *= -self.gamma
         return np.ascontiguousarray(np.exp(values, out=values))
+
+
+def _exponentials(left: Array, right: Array, out: Array | None = None) -> Array:
+    """Return exp of the product of two matrices, which is 0 at most but for rounding."""
+    products = np.matmul(left, right, out=out)
+    np.minimum(products, 0.0, out=products)
+    return np.asarray(np.exp(products, out=products))
 
 
 def dense(X: Any, dtype: Any = None) -> Array:

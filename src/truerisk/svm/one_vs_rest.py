@@ -57,7 +57,10 @@ def targets_of(y: Any) -> Targets:
 
 def is_plain_target(y: Any) -> bool:
     """Whether `y` is one label per example beyond doubt."""
-    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU"
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biuUf":
+        return False
+    # Whole numbers are labels also where they are written as 1.0.
+    return y.dtype.kind != "f" or bool((np.isfinite(y) & (y == np.rint(y))).all())
 
 
 def _is_multilabel(y: Any) -> bool:

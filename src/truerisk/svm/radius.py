@@ -62,6 +62,8 @@ def largest_squared_length(kernel: Kernel, X: Any) -> float:
 
 def _of_gram(gram: Array) -> float:
     halves = 0.5 * np.diagonal(gram)
+    if len(halves) and halves.min() == halves.max():
+        return max(0.0, 2.0 * float(halves[0]) - float(gram.min()))
     largest = 0.0
     for start in range(0, len(gram), BLOCK):
         block = slice(start, start + BLOCK)

@@ -64,6 +64,25 @@ class CellPairs:
             np.array(split, dtype=np.int64).reshape(len(pairs), n_refits).T,
         )
 
+    def merged(self, outcome: Indices) -> "CellPairs":
+        """Put each cell where `outcome` says: all counts are sums over cells, or pairs of them."""
+        size = int(outcome.max()) + 1
+        into = np.zeros((len(self.totals), size), dtype=np.int64)
+        into[np.arange(len(into)), outcome[: len(into)]] = 1
+        ends = np.sort(outcome[self.pairs], axis=1)
+        pairs, places = np.unique(ends @ [size, 1], return_inverse=True)
+        split = self.split @ (places[:, None] == np.arange(len(pairs)))
+        apart = pairs // size != pairs % size
+        pairs = np.column_stack([pairs // size, pairs % size])
+        return CellPairs(
+            self.repetitions,
+            self.totals @ into,
+            self.sizes,
+            self.moved @ into,
+            pairs[apart],
+            split[:, apart],
+        )
+
 
 @dataclass(frozen=True)
 class Judgements:
@@ -71,13 +90,15 @@ class Judgements:
 
     `cells[r, i]` is the cell of example i in repetition r, `NOT_JUDGED` where it has none, and
     `refits[r, i]` the number of the refit that judged it.  `groups` are the groups of the examples,
-    numbered from 0, where these are the units.  `rule` names the rule of the intervals.
+    numbered from 0, where these are the units.  `rule` names the rule of the intervals, and
+    `counted` the pairs of cells, where somebody has them.
     """
 
     cells: Codes
     refits: Codes
     groups: Indices | None = None
     rule: str = "variance_components"
+    counted: CellPairs | None = field(default=None, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -114,6 +135,8 @@ class Judgements:
         None where examples are judged once or unequally often, are not the units, or have too many
         cells.
         """
+        if self.counted is not None:
+            return self.counted
         if self.groups is not None or len(self.cells) < 2 or not self.judged.all():
             return None
         return CellPairs.of(self.cells, self.refits) if self.cells.max() < MAX_CELLS else None
@@ -139,7 +162,8 @@ class Judgements:
     def merged(self, outcome: Indices) -> "Judgements":
         """Put each cell where `outcome` says."""
         cells = np.where(self.judged, outcome[self.cells], NOT_JUDGED).astype(np.int32)
-        return replace(self, cells=cells)
+        counted = None if self.pairs is None else self.pairs.merged(outcome)
+        return replace(self, cells=cells, counted=counted)
 
     def influence(self, gradient: Array) -> Array:
         """Give n times the gradient of the cell of each judgement; NaN where there is none."""

@@ -1,7 +1,5 @@
 """Many SVMs on one Gram matrix: each of them the optimum, whoever solves it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from truerisk.svm.batch import gram as batch_gram
-from truerisk.svm.batch.gram import Nearby, Tableau, gram_decisions
+from truerisk.svm.batch.gram import Tableau, gram_decisions
 from truerisk.svm.gram.dual import solve_gram
 
 
@@ -218,35 +216,6 @@ def test_what_is_good_is_optimal_and_what_is_not_is_told():
     assert not strange.good.any()
 
 
-def test_steps_of_some_have_the_gradients_of_all():
-    batch, bounds = batch_of()
-    near = np.array([1, 4, 7, 30])
-    batch = replace(batch, near=near, single=batch_gram.nearest_first(batch.among, near))
-    rough = batch_gram.started(batch, bounds)
-    gradient = batch.y - rough.z @ batch.among
-    found = rough.states[:, batch_gram.GRADIENT, :4]
-    np.testing.assert_allclose(found, gradient[:, near], atol=1e-5)
-    batch_gram.descend(batch, rough.states, 1e-3)
-    z, sides = rough.stand(batch, bounds)
-    far = np.setdiff1d(np.arange(40), near)
-    assert np.array_equal(z[:, far], rough.z[:, far])
-    assert not np.array_equal(z[:, near], rough.z[:, near])
-    assert np.array_equal(sides > 0, np.isclose(z, bounds.upper))
-    assert np.array_equal(sides < 0, np.isclose(z, bounds.lower))
-
-
-def test_who_is_left_out_of_steps_is_found_nevertheless(monkeypatch):
-    # With nobody but the free taking steps, others come free by rounds or once all take part.
-    monkeypatch.setattr(batch_gram, "NEAR_MARGIN", 0.0)
-    X, y = data(9, n=90, d=4)
-    gram, bounds = kernel(X, "RBF"), np.ones((30, 90))
-    bounds[np.arange(90) % 3 == (np.arange(30) % 3)[:, None]] = 0.0
-    found, solved = Nearby(gram, solve_gram(gram, y, np.ones(90))).decisions(bounds)
-    assert solved.all()
-    expected = one_by_one(gram, y, np.arange(90), bounds)
-    np.testing.assert_allclose(found, expected, atol=1e-7)
-
-
 # --- the tableau
 
 
@@ -303,29 +272,6 @@ def test_rows_that_are_added_as_they_are_needed_are_those_of_the_whole_tableau(s
     np.testing.assert_allclose(
         part.effect_of(given_values), whole.effect_of(given_values), atol=1e-10
     )
-
-
-@pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])
-@pytest.mark.parametrize("kind", ["RBF", "cubic"])
-def test_those_near_a_solution_are_the_optima_without_some_examples(kind, cost):
-    X, y = data(9, n=90, d=4)
-    gram, bounds = kernel(X, kind), np.full((30, 90), cost)
-    bounds[np.arange(90) % 30 == np.arange(30)[:, None]] = 0.0
-    bounds[3, 40:50] *= 2.0
-    near = Nearby(gram, solve_gram(gram, y, np.full(90, cost)))
-    found, solved = near.decisions(bounds)
-    stable = np.array([solve_gram(gram, y, upper).stable for upper in bounds])
-    assert not solved[~stable].any()
-    assert solved[stable].mean() > 0.6  # in the others examples depend on each other
-    expected = one_by_one(gram, y, np.arange(90), bounds)
-    np.testing.assert_allclose(found[solved], expected[solved], atol=1e-7)
-
-
-def test_a_bias_that_nobody_pins_down_is_not_called_solved():
-    gram, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, 1.0])
-    near = Nearby(gram, solve_gram(gram, y, np.ones(2)))
-    _, solved = near.decisions(np.array([[0.25, 0.25], [1.0, 1.0]]))
-    assert solved.tolist() == [False, True]
 
 
 def test_what_the_ridge_leaves_over_is_made_up_for(monkeypatch):

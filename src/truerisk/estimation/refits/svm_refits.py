@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import ResourceError
-from truerisk.estimation.refits.plans import Plan
+from truerisk.estimation.refits.plans import Folds, Plan
 from truerisk.learners.refits import Arrays, positions, refit
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class SVMStart:
 
         Refits of which the optimum is not one are left out.
         """
-        from truerisk.svm.batch.gram import Nearby
+        from truerisk.svm.batch.nearby import Nearby
         from truerisk.svm.problems import GramProblem
 
         form, n = self._form, self._form.X.shape[0] if self._form else 0
@@ -150,13 +150,23 @@ class SVMStart:
         for first in range(0, len(plan), AT_A_TIME):
             refits = range(first, min(first + AT_A_TIME, len(plan)))
             parts = [plan.train_and_test(at) for at in refits]
-            upper = np.array([form.upper_of(_counts(train, n)) for train, _ in parts])
+            upper = form.upper_of_all(np.array([_counts(train, n) for train, _ in parts]))
             by_label = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
             for row, (at, (_, judged)) in enumerate(zip(refits, parts, strict=True)):
                 if all(solved[row] for _, solved in by_label):
                     values = [decisions[row, judged] for decisions, _ in by_label]
                     self.ahead[at] = np.array(values).T
         self.seconds = (time.perf_counter() - began) / len(plan)
+
+    def predicted(self, plan: Folds, values: NDArray[Any]) -> NDArray[np.int32] | None:
+        """Tell which of the values the refits call for, fold after fold, a row per repetition.
+
+        None where some refits were not solved ahead.
+        """
+        if self._form is None or len(self.ahead) < len(plan):
+            return None
+        decision = np.concatenate([self.ahead[at] for at in range(len(plan))])
+        return self._form.predicted_of(decision, values).reshape(plan.repetitions, -1)
 
 
 @dataclass(frozen=True)
@@ -227,6 +237,16 @@ class SolverForm:
         counted = Prepared(self.X, self.targets, counts, self.problem)
         return self.svm.upper_of(counted, self.svm.C)
 
+    def upper_of_all(self, counts: Array) -> Array:
+        """Return the bounds of α of several refits, a row of counts each."""
+        if isinstance(self.svm.class_weight, str):  # which depends on the counts of both sides
+            return np.array([self.upper_of(row) for row in counts])
+        return self.upper_of(np.ones(counts.shape[1])) * counts[:, None]
+
+    def predicted_of(self, decision: Array, values: NDArray[Any]) -> NDArray[np.int32]:
+        """Tell which of the values each row of decision values calls for."""
+        return positions(self.targets.labels_of(decision.T), values)
+
     def decision_of(self, solutions: "tuple[Solution, ...]", judged: NDArray[np.intp]) -> Array:
         """Compute the decision values of some examples, one column per problem."""
         if not hasattr(solutions[0], "weights"):  # on a Gram matrix the solver has computed them
@@ -255,14 +275,14 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
         decision = form.decision_of(solutions, test)
     else:
         began -= start.seconds
-    labels = targets.labels_of(decision.T)
-    classified = time.perf_counter()
     values = shared["values"]
+    predicted = form.predicted_of(decision, values)
+    classified = time.perf_counter()
     score = decision[:, 0] if len(values) == 2 else np.empty_like(decision)
     if len(values) > 2:
         score[:, positions(targets.classes, values)] = decision
     return {
-        "predicted": positions(labels, values),
+        "predicted": predicted,
         "score": score,
         "probabilities": np.array(False),  # noqa: FBT003
         "seconds": np.array([induced - began, classified - induced]),

@@ -69,19 +69,18 @@ def collect_votes(
     n_jobs: int | None = 1,
     checkpoint: Checkpoint | None = None,
     progress: Callable[[int, int, int], None] | None = None,
-    trained: Any = None,
+    start: dict[str, Any] | None = None,
 ) -> "CollectedVotes":
     """Run every refit of the plan, SVMs of this library from one problem, and collect the votes.
 
-    `trained` is an SVM on all examples, and its problem; see `svm_start`.
+    `start` is what `svm_start` gives, where somebody has it.
     """
     shared = refit_settings(model, examples, plan, seed) | {"scorers": scorers or {}}
     collected = CollectedVotes(examples, plan, scorers=tuple(scorers or ()))
     if collected.pseudo_values is not None:
         shared["left_out"] = collected.left_out
-    start = None
     if not scorers and not examples.metadata.fit:
-        start = svm_start(model, examples.X, examples.y, plan, trained)
+        start = start or svm_start(model, examples.X, examples.y, plan)
         shared["checked_once"] = checked_once(model, examples.X)
     outcomes = run_each(
         refit if start is None else svm_refit,
@@ -95,6 +94,27 @@ def collect_votes(
     with closing(outcomes):  # the workers end with it, however it ends
         collected.from_one_problem = start is not None
         return collected.gather(outcomes)
+
+
+def fold_votes(
+    model: Any, examples: Examples, plan: Folds, *, seed: int, trained: Any
+) -> Votes | None:
+    """Collect the votes of an SVM's folds and nothing else; None if a fold cannot be trained.
+
+    `trained` is the SVM on all examples, and its problem; see `svm_start`.
+    """
+    start = svm_start(model, examples.X, examples.y, plan, trained)
+    predicted = None if start is None else start["svm_start"].predicted(plan, examples.values)
+    if predicted is None:
+        collected = collect_votes(model, examples, plan, seed=seed, start=start)
+        return None if collected.failures else collected.votes
+    votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
+    for repetition, parts in enumerate(plan.parts):
+        # One part after the other, as the refits predicted them.
+        votes.called[repetition, np.argsort(parts, kind="stable")] = predicted[repetition]
+        votes.refits[repetition] = repetition * plan.folds + parts
+    votes.added = len(plan)
+    return votes
 
 
 def refit_settings(model: Any, examples: Examples, plan: Any, seed: int) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import repeated_folds
-from truerisk.estimation.refits.votes import collect_votes
+from truerisk.estimation.refits.votes import fold_votes
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.xi_alpha import at_risk
-from truerisk.evaluation.assemble import assemble
+from truerisk.evaluation.assemble import assemble, estimates_of
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
@@ -29,10 +29,11 @@ from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding
-from truerisk.svm.batch import gram as _solved_ahead  # noqa: F401  (loaded before the first call)
+from truerisk.svm.batch import nearby as _solved_ahead  # noqa: F401  (loaded before the first call)
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
+from truerisk.svm.freed_memory import keep_freed_memory
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
@@ -173,7 +174,7 @@ def leave_one_out(
     }
     check_choice(interval, (METHOD, BINOMIAL), "interval")
     model = as_learner(model, X)
-    prepared = PreparedSVM.of(model, X, y) if is_readable(model) else None
+    prepared = PreparedSVM.of_learner(model, X, y) if is_readable(model) else None
     twin = None
     if prepared is not None and not prepared.uses_labels:
         twin = twin_of(prepared.svm, 2 if np.ndim(y) > 1 else len(np.unique(y)))
@@ -185,6 +186,7 @@ def leave_one_out(
             )
         return _by_refits(model, X, y, n_jobs=n_jobs or 1, **options)
     workers = effective_n_jobs(n_jobs)
+    keep_freed_memory()
     if twin is None:
         predictions = _pruned(prepared.svm, prepared.X, np.asarray(y), sample_weight, workers)
     else:
@@ -420,38 +422,42 @@ def _varying_as_folds(
     plan = repeated_folds(
         examples.codes, min(FOLDS, smallest), REPEATS, np.random.default_rng([seed, 0])
     )
-    svm = clone(trained[0])
-    if isinstance(svm, KernelSVM):
-        svm.set_params(gamma=trained[0].kernel_.gamma)
-    collected = collect_votes(svm, examples, plan, seed=seed, trained=trained)
-    if collected.failures:
+    svm = trained[0]
+    if isinstance(svm, KernelSVM) and svm.gamma != svm.kernel_.gamma:
+        svm = clone(svm).set_params(gamma=svm.kernel_.gamma)
+    votes = fold_votes(svm, examples, plan, seed=seed, trained=trained)
+    if votes is None:
         return None
 
-    def about(cells: Cells) -> Evaluation:
-        tallies = Tallies(
+    def tallied(cells: Cells) -> Tallies:
+        return Tallies(
             examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n, cells=cells
         )
-        return assemble(tallies, request, notes=(VARIANCE_OF_FOLDS,))
 
-    own = np.searchsorted(examples.values, predicted)
-    left, folds = about(collected.votes.cells(valued_by=own)), about(collected.votes.cells())
+    of_folds = votes.cells()
+    own = votes.cells(valued_by=np.searchsorted(examples.values, predicted))
+    judged = (one.judgements.cells for one in (of_folds, own) if one.judgements is not None)
+    if np.array_equal(*judged):  # and then what is counted of them is counted once
+        own = replace(own, judgements=of_folds.judgements)
+    left = assemble(tallied(own), request, notes=(VARIANCE_OF_FOLDS,))
+    folds, folds_by_class = estimates_of(tallied(of_folds), request)
     return replace(
         left,
-        estimates={name: _held(one, folds[name]) for name, one in left.items()},
+        estimates={name: _held(one, folds.get(name)) for name, one in left.items()},
         by_class={
-            label: {name: _held(one, folds.by_class[label][name]) for name, one in row.items()}
+            label: {name: _held(one, folds_by_class[label][name]) for name, one in row.items()}
             for label, row in left.by_class.items()
         },
     )
 
 
-def _held(left: Estimate, folds: Estimate) -> Estimate:
+def _held(left: Estimate, folds: Estimate | None) -> Estimate:
     """Lengthen an interval about the leave-one-out value to hold that about the value of the folds.
 
     Without an example its class is rarer: with nothing to learn, the model tends to the other
     class, and leave-one-out is too high.  Stratified folds keep the shares of the classes.
     """
-    if left.interval is None or folds.interval is None or not folds.is_defined:
+    if left.interval is None or folds is None or folds.interval is None or not folds.is_defined:
         return left
     low, high = (
         min(left.interval.low, folds.interval.low),

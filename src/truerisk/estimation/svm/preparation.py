@@ -34,7 +34,11 @@ class PreparedSVM:
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> "PreparedSVM":
         """Fit the steps before the SVM to all examples; twice, the second time to mixed labels."""
-        model = as_learner(model, X)
+        return cls.of_learner(as_learner(model, X), X, y)
+
+    @classmethod
+    def of_learner(cls, model: Any, X: Any, y: Any) -> "PreparedSVM":
+        """Do the same with a model that `as_learner` has checked."""
         if not isinstance(model, Pipeline):
             return cls(model, X)
         svm, steps = model[-1], model[:-1]

@@ -43,7 +43,6 @@ Sides = NDArray[np.int8]
 CHUNK = 64  # replicates; not a matter of workers, so that these do not change a bit
 ROUGH = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
 FIRST = ROUGH.index(0.01)  # where nothing is known
-FIRST_NEARBY = ROUGH.index(3e-3)  # where few examples are left out; by trial
 PILOTS = 8  # replicates
 WORTH_A_PILOT = 64  # replicates
 STEP, STEP_PER_EXAMPLE = 150.0, 0.7  # nanoseconds, as measured
@@ -52,9 +51,6 @@ ROUNDS = 6  # more of them mean that steps are the better way
 MIN_CURVATURE = 1e-6  # beside the largest K(x, x), in single precision
 STEPS_PER_EXAMPLE = 100  # for every try
 GROWTHS = 6  # of the tableau, in one try
-NEAR_MARGIN = 1.0  # how far from the margin an example may change sides without a few others
-MOST = 0.7  # of the examples: to leave the rest out of steps saves little
-MANY_FREE = 0.05  # of the examples; with fewer, those left out often object
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
 INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
@@ -126,17 +122,20 @@ class Tableau:
             larger[:first] = self.values[:first]
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
-        rows, free = np.arange(first, self.size), self.base[examples]
-        at = np.searchsorted(self.others, bounded := examples[~free])
+        is_free, rows = self.base[examples], self.values[first : self.size]
+        bounded, free = examples[~is_free], examples[is_free]
+        of_bounded, of_free = (np.empty((len(one), len(self.place))) for one in (bounded, free))
+        at = np.searchsorted(self.others, bounded)
         seen = gram_rows(self.gram, bounded, self.others)
         seen -= self.across[:, at].T @ self.reply
         seen[np.arange(len(at)), at] += self.ridge
-        self.values[np.ix_(rows[~free], self.others)] = seen
-        self.values[np.ix_(rows[~free], self.members)] = -self.reply[1:, at].T
+        of_bounded[:, self.others] = seen
+        of_bounded[:, self.members] = -self.reply[1:, at].T
         order = np.argsort(self.members)
-        at = order[np.searchsorted(self.members, examples[free], sorter=order)] + 1
-        self.values[np.ix_(rows[free], self.others)] = -self.reply[at]
-        self.values[np.ix_(rows[free], self.members)] = -self.inverse[at, 1:]
+        at = order[np.searchsorted(self.members, free, sorter=order)] + 1
+        of_free[:, self.others] = -self.reply[at]
+        of_free[:, self.members] = -self.inverse[at, 1:]
+        rows[~is_free], rows[is_free] = of_bounded, of_free
 
     def answer_to(self, targets: Array) -> Array:
         """Return what the tableau gives for these targets in the place of y, and nothing given."""
@@ -153,8 +152,12 @@ class Tableau:
             return np.asarray(given[:, used] @ self.values[used])
         used = np.flatnonzero(given.any(axis=0))
         effect = given[:, used] @ self.gram[used]
-        inside = np.column_stack([given.sum(axis=1), effect[:, self.members]])
-        effect += self.ridge * given
+        return self.pivoted(given, effect, given.sum(axis=1))
+
+    def pivoted(self, given: Array, effect: Array, total: Array) -> Array:
+        """Return Tq of rows of q from Kq and Σq; both may know of examples outside the tableau."""
+        inside = np.column_stack([total, effect[:, self.members]])
+        effect = effect + self.ridge * given
         effect[:, self.others] -= inside @ self.reply
         effect[:, self.members] = -(inside @ self.inverse)[:, 1:]
         return effect
@@ -174,8 +177,7 @@ class Batch:
 
     gram: Array  # of those trained on, with all examples
     among: Array  # of those trained on, with each other
-    near: NDArray[np.intp]  # of those trained on, who may come to another bound by steps
-    single: Single  # of all of them with those, padded to whole blocks
+    single: Single  # the same, padded to whole blocks
     train: NDArray[np.intp]
     y: Array
     tableau: Tableau
@@ -186,11 +188,6 @@ class Batch:
     def columns(self) -> "NDArray[np.intp] | slice":
         """Those trained on; nothing is copied where these are all."""
         return slice(None) if len(self.train) == self.gram.shape[1] else self.train
-
-    def with_everyone(self) -> "Batch":
-        """Return the same with everyone taking part in steps."""
-        near = np.arange(len(self.y))
-        return replace(self, near=near, single=nearest_first(self.among, near))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +244,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rough:
-    """Where replicates stand: z of all examples at the start, and the steps of those near."""
+    """Where replicates stand: z of all examples at the start, and the steps since."""
 
     z: Array
     states: Single
@@ -256,23 +253,25 @@ class Rough:
         """Take some replicates."""
         return Rough(self.z[which], self.states[which])
 
-    def stand(self, batch: Batch, bounds: Bounds) -> tuple[Array, Sides]:
+    def stand(self) -> tuple[Array, Sides]:
         """Return z after the steps, and who is at which bound."""
-        states, k = self.states, len(batch.near)
-        z, upper, lower = self.z.copy(), self.z >= bounds.upper, self.z <= bounds.lower
-        z[:, batch.near] = states[:, Z, :k]
-        upper[:, batch.near] = states[:, Z, :k] >= states[:, UPPER, :k]
-        lower[:, batch.near] = states[:, Z, :k] <= states[:, LOWER, :k]
-        return z, upper.astype(np.int8) - (lower & ~upper)
+        k = self.z.shape[1]
+        return self.states[:, Z, :k].astype(np.float64), sides_of(self.states, k)
 
 
-def nearest_first(gram: Array, near: NDArray[np.intp]) -> Single:
-    """Return K of all with those near in single precision and whole blocks, their rows first."""
-    k = len(near)
+def sides_of(states: Single, k: int) -> Sides:
+    """Tell which of k examples are at which bound after steps."""
+    z, upper, lower = (states[:, row, :k] for row in (Z, UPPER, LOWER))
+    above = z >= upper
+    return np.asarray(above.astype(np.int8) - ((z <= lower) & ~above))
+
+
+def padded(gram: Array) -> Single:
+    """Return K in single precision and whole blocks."""
+    k = len(gram)
     m = -(-k // BLOCK) * BLOCK
-    single = np.zeros((m + len(gram), m), np.float32)
-    single[m:, :k] = np.take(gram, near, axis=1) if k < len(gram) else gram
-    single[:k] = single[m + near]
+    single = np.zeros((m, m), np.float32)
+    single[:k, :k] = gram
     return single
 
 
@@ -289,13 +288,12 @@ def started(batch: Batch, bounds: Bounds) -> Rough:
 
 def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
     """Return where replicates stand, in single precision."""
-    near, m = batch.near, batch.single.shape[1]
-    k, used = len(near), np.flatnonzero(z.any(axis=0))
+    k, m = z.shape[1], batch.single.shape[1]
+    used = np.flatnonzero(z.any(axis=0))
     states = np.zeros((len(z), STEP_ROWS, m), np.float32)
-    states[:, LOWER, :k], states[:, UPPER, :k] = bounds.lower[:, near], bounds.upper[:, near]
-    states[:, Z, :k] = z[:, near]
-    states[:, GRADIENT, :k] = batch.y[near]
-    states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[m + used]
+    states[:, LOWER, :k], states[:, UPPER, :k] = bounds.lower, bounds.upper
+    states[:, Z, :k], states[:, GRADIENT, :k] = z, batch.y
+    states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[used]
     states[:, DIAGONAL] = np.diagonal(batch.single)
     return Rough(z, states)
 
@@ -327,9 +325,9 @@ def attempt(batch: Batch, rough: Rough, bounds: Bounds) -> Attempt:
 
     What the ridge and rounding left over at the free examples is made up for once.
     """
-    z, sides = rough.stand(batch, bounds)
+    z, sides = rough.stand()
     states = begun(batch, z, sides, bounds)
-    ends = settled_from(batch, states, sides, bounds)
+    ends = settled_from(batch.tableau, states, sides, bounds.lower, bounds.upper)
     left_over = np.where(ends.sides == 0, batch.tableau.ridge * ends.z, 0.0)
     if 2.0 * np.abs(left_over).max() > batch.tolerance:
         ends = mended(batch, states, ends, bounds, left_over)
@@ -347,7 +345,7 @@ def attempt(batch: Batch, rough: Rough, bounds: Bounds) -> Attempt:
 def mended(batch: Batch, states: Array, ends: Ends, bounds: Bounds, left_over: Array) -> Ends:
     """Go on from where rounds have ended, with targets that make up for what was left over."""
     states[:, GOT] += batch.tableau.answer_to(left_over)
-    more = settled_from(batch, states, ends.sides, bounds)
+    more = settled_from(batch.tableau, states, ends.sides, bounds.lower, bounds.upper)
     return more._replace(settled=more.settled & ends.settled, work=more.work + ends.work)
 
 
@@ -379,29 +377,20 @@ def begun(batch: Batch, z: Array, sides: Sides, bounds: Bounds) -> Array:
     return states
 
 
-def settled_from(batch: Batch, start: Array, sides: Sides, bounds: Bounds) -> Ends:
+def settled_from(tableau: Tableau, start: Array, sides: Sides, lower: Array, upper: Array) -> Ends:
     """Take rounds from states; they are left in `start` as far as they came."""
-    tableau, lower, upper = batch.tableau, bounds.lower, bounds.upper
     if not tableau.is_whole:
         tableau.add(np.flatnonzero(((sides == 0) != tableau.base).any(axis=0)))
-    replicates, sides = len(start), sides.copy()
-    verdicts, work = np.empty(replicates, np.int64), np.empty(replicates)
-    left = np.arange(replicates)
+    sides = sides.copy()
+    verdicts, work = np.full(len(start), NEEDED), np.zeros(len(start))
     for _ in range(GROWTHS):
-        # What is complete needs no second try, and so no copy.
-        states, ends = (start, sides) if tableau.is_whole else (start[left], sides[left])
-        needed, verdict, spent = np.zeros(len(batch.y), np.uint8), verdicts[left], work[left]
+        needed = np.zeros(len(tableau.base), np.uint8)
         kernel.settle_all(
-            *tableau.arrays, states, ends, tableau.floor, ROUNDS, needed, verdict, spent
+            *tableau.arrays, start, sides, tableau.floor, ROUNDS, needed, verdicts, work
         )
-        verdicts[left], work[left] = verdict, spent
-        lacking = verdict == NEEDED
-        if not tableau.is_whole:
-            start[left[~lacking]], sides[left[~lacking]] = states[~lacking], ends[~lacking]
-        if not lacking.any():
+        if not needed.any():
             break
         tableau.add(np.flatnonzero(needed))
-        left = left[lacking]
     exact = np.where(tableau.base, -start[:, GOT], start[:, GIVEN])
     exact = np.where(sides > 0, upper, np.where(sides < 0, lower, np.clip(exact, lower, upper)))
     settled = verdicts == SETTLED
@@ -457,45 +446,13 @@ def shared(
     middle = solve_gram(among, y, bounds.mean(axis=0), tolerance=tolerance)
     ridge = RIDGE_OF_GAP * tolerance / float(bounds.max() or 1.0)
     tableau = Tableau(among, y, free_in(middle), ridge=ridge)
-    # Weights that are all drawn anew move margins too far for anybody to be left out of steps.
-    near = np.arange(len(y))
-    single = nearest_first(among, near)
-    return Batch(rows, among, near, single, train, y, tableau, middle, tolerance)
+    return Batch(rows, among, padded(among), train, y, tableau, middle, tolerance)
 
 
 def free_in(solution: Solution) -> NDArray[np.intp]:
     """Name who is free; a tableau needs somebody to see the others from."""
     free = np.flatnonzero(solution.free)
     return free if len(free) else np.arange(1)
-
-
-class Nearby:
-    """SVMs near a solution on all examples, as those without a few of them; a few at a time.
-
-    The tableau has the rows of those only that change: with few SVMs the others are not worth it.
-    """
-
-    def __init__(self, gram: Array, solution: Solution, *, tolerance: float = 1e-8) -> None:
-        ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
-        tableau = Tableau(gram, solution.y, free_in(solution), ridge=ridge, whole=False)
-        beyond = np.abs(solution.y * solution.decision - 1.0)
-        everyone, is_near = np.arange(len(gram)), solution.free | (beyond < NEAR_MARGIN)
-        worth_it = is_near.mean() < MOST and solution.free.mean() > MANY_FREE
-        near = np.flatnonzero(is_near) if worth_it else everyone
-        single = nearest_first(gram, near)
-        self.batch = Batch(
-            gram, gram, near, single, everyone, solution.y, tableau, solution, tolerance
-        )
-
-    def decisions(self, bounds: Array) -> tuple[Array, Flags]:
-        """Return the decision values for each row of bounds, and whether the row was solved.
-
-        What is solved has a gap of at most the tolerance, and somebody free who pins the bias down.
-        """
-        decisions, left, _ = attempts(Plan(self.batch, FIRST_NEARBY), bounds)
-        solved = np.ones(len(bounds), bool)
-        solved[left] = False
-        return decisions, solved
 
 
 def piloted(batch: Batch, bounds: Array) -> Plan:
@@ -551,7 +508,7 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
         path = start_of(batch.among, batch.middle)
         return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
     decisions, left, rough = attempts(plan, bounds)
-    stands, _ = rough.stand(batch, Bounds.of(batch.y, bounds[left]))
+    stands, _ = rough.stand()
     for place, z in zip(left, stands, strict=True):
         start = replace(batch.middle, alpha=np.abs(z))
         decisions[place] = finished(batch, bounds[place], start, None)
@@ -570,10 +527,6 @@ def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Rough]
         left, rough = left[~outcome.good], rough.of_some(~outcome.good)
         if not len(left):
             break
-        if len(batch.near) < len(batch.y):
-            some = chunk.of_some(left)
-            batch, (z, _) = batch.with_everyone(), rough.stand(batch, some)
-            rough = rough_at(batch, z, some)
     return decisions, left, rough
 
 

@@ -159,8 +159,9 @@ class Tableau:
         of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
         members, others, inverse, across, reply = self.pivots
         columns = np.searchsorted(others, bounded)
-        of_bounded[:, others] = np.take(self.gram[bounded], others, axis=1)
-        of_bounded[:, others] -= across[:, columns].T @ reply
+        seen = np.take(self.gram[bounded], others, axis=1)
+        seen -= across[:, columns].T @ reply
+        of_bounded[:, others] = seen
         of_bounded[:, members] = -reply[1:, columns].T
         of_free[:, others] = reply[self.start[free]]
         of_free[:, members] = inverse[self.start[free], 1:]

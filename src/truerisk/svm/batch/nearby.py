@@ -1,0 +1,272 @@
+"""SVMs near a solution on all examples, as those without a few of them, on one Gram matrix.
+
+Problem   that of `gram.dual` for every row of a table of bounds
+Given     K, the solution on all examples, and the bounds of each refit
+Returns   the decision value of every example under each refit, and whether that was solved
+Method    Those far from the margin stay at their bounds.  The others take steps of two examples
+          until it is roughly known who is at which bound, then rounds of equations on the tableau
+          of the solution, as in `batch.gram`: both know of changes since the solution only.  At the
+          end K says of everyone whether they object; who does counts as near in a second try
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.aliases import Array, Flags
+from truerisk.kernels import batch as kernel
+from truerisk.svm.batch.gram import (
+    BALANCED,
+    DIAGONAL,
+    EXCESS,
+    GIVEN,
+    GOT,
+    GRADIENT,
+    HIGH,
+    INSIDE,
+    LOW,
+    LOWER,
+    MIN_CURVATURE,
+    NEARLY,
+    RIDGE_OF_GAP,
+    ROUGH,
+    ROUND_ROWS,
+    STEP_ROWS,
+    STEPS_PER_EXAMPLE,
+    UPPER,
+    Bounds,
+    Ends,
+    Single,
+    Tableau,
+    Z,
+    free_in,
+    padded,
+    settled_from,
+    sides_of,
+)
+from truerisk.svm.gram.path import spread
+from truerisk.svm.solution import ROUNDING, Solution
+
+FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
+MANY_FREE = 0.1  # of the examples: rounds from rougher states then seldom go in circles
+# How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
+# grows with the cube root of CK.
+BAND, MAX_BAND = (0.6, 0.5), 1.5
+MOST = 0.8  # of the examples: to leave the rest out saves little
+ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
+
+
+class Nearby:
+    """What the refits share; a few of them are solved at a time.
+
+    The tableau has the rows of those only that change: with few refits the others are not worth it.
+    """
+
+    def __init__(
+        self,
+        gram: Array,
+        solution: Solution,
+        *,
+        tolerance: float = 1e-8,
+        near: NDArray[np.intp] | None = None,
+    ) -> None:
+        self.gram, self.solution, self.tolerance = gram, solution, tolerance
+        self.near = near_in(gram, solution) if near is None else near
+        self.is_whole = len(self.near) == len(gram)
+        y, self.z = solution.y, solution.y * solution.alpha
+        self.among = gram if self.is_whole else part_of(gram, self.near)
+        ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
+        free = np.searchsorted(self.near, free_in(solution))
+        self.tableau = tableau = Tableau(self.among, y[self.near], free, ridge=ridge, whole=False)
+        self.single = padded(self.among)
+        self.gradient = y - solution.decision
+        gradient, z = self.gradient[self.near], self.z[self.near]
+        # Who is free has a gradient of 0 but for rounding, which is made up for here.
+        self.got = np.where(tableau.base, -z, gradient)
+        self.got += tableau.answer_to(np.where(tableau.base, gradient, 0.0))
+        self.given = np.where(tableau.base, 0.0, z)
+
+    def decisions(self, bounds: Array) -> tuple[Array, Flags]:
+        """Return the decision values for each row of bounds, and whether the row was solved.
+
+        What is solved has a gap of at most the tolerance, and somebody free who pins the bias down.
+        """
+        decisions, solved = np.empty(bounds.shape), np.zeros(len(bounds), bool)
+        objects = np.zeros(len(self.gram), bool)
+        left, refits = np.arange(len(bounds)), Refits.of(self, Bounds.of(self.solution.y, bounds))
+        first = FIRST if self.solution.free.mean() < MANY_FREE else FIRST_OF_MANY
+        for gap in ROUGH[first:]:
+            self.descend(refits.states, gap)
+            attempt = self.attempt(refits)
+            decisions[left], solved[left] = attempt.decisions, attempt.good
+            objects |= self.objectors(refits, attempt)
+            again = ~attempt.over
+            left, refits = left[again], refits.of_some(again)
+            if not len(left):
+                break
+        left = np.flatnonzero(~solved)
+        if len(left) and not self.is_whole:
+            objects[self.near] = objects.any()
+            near = np.flatnonzero(objects) if objects.any() else np.arange(len(self.gram))
+            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
+            decisions[left], solved[left] = wider.decisions(bounds[left])
+        return decisions, solved
+
+    def descend(self, states: Single, gap: float) -> None:
+        """Take steps in all states until their gaps are at most `gap`."""
+        taken = np.empty(len(states), np.int64)
+        floor = float(MIN_CURVATURE * np.abs(np.diagonal(self.single)).max())
+        most = STEPS_PER_EXAMPLE * len(self.gram)
+        kernel.descend_all(self.single, states, floor, gap, most, taken)
+
+    def attempt(self, refits: "Refits") -> "Attempt":
+        """Solve exactly from who is at which bound, and judge the solutions."""
+        tableau, near, lower, upper = self.tableau, self.near, refits.lower, refits.upper
+        sides = sides_of(refits.states, len(near))
+        given = np.where(sides > 0, upper, np.where(sides < 0, lower, self.z[near]))
+        given[:, tableau.base] = 0.0
+        states = np.empty((len(given), ROUND_ROWS, len(near)))
+        states[:, LOW], states[:, HIGH], states[:, GIVEN] = lower, upper, given
+        given -= self.given
+        # What the start has changed is known; from there the base goes back to where it was.
+        further = given + (self.z[near] - refits.start[:, near])
+        effect = further @ self.among
+        effect += refits.effect
+        total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
+        np.subtract(self.got, tableau.pivoted(given, effect, total), out=states[:, GOT])
+        ends = settled_from(tableau, states, sides, lower, upper)
+        outcome = self.judged(refits, ends)
+        again = np.flatnonzero(ends.settled & ~outcome.good & (outcome.gap <= NEARLY))
+        if len(again):
+            part, some, states = ends.of_some(again), refits.of_some(again), states[again]
+            missing = self.solution.y[near] - outcome.decisions[again][:, near]
+            states[:, GOT] += tableau.answer_to(np.where(part.sides == 0, missing, 0.0))
+            more = settled_from(tableau, states, part.sides, some.lower, some.upper)
+            for mine, its in zip(outcome, self.judged(some, more), strict=True):
+                mine[again] = its
+        return outcome
+
+    def judged(self, refits: "Refits", ends: Ends) -> "Attempt":
+        """Measure on K itself what `settled_from` returned."""
+        z = refits.start.copy()
+        z[:, self.near] = ends.z
+        decisions = product(z, self.gram)
+        bias, gap = np.empty(len(z)), np.empty(len(z))
+        gradient = self.solution.y - decisions
+        kernel.measure_all(refits.bounds.lower, refits.bounds.upper, z, gradient, bias, gap)
+        good = ends.settled & (gap <= self.tolerance)
+        good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
+        # A free example pins the bias down unless it is rounding that keeps it off its bound.
+        edge = INSIDE * (refits.upper - refits.lower)
+        inside = (ends.z - refits.lower > edge) & (refits.upper - ends.z > edge)
+        good &= inside.any(axis=1)
+        decisions += bias[:, None]
+        return Attempt(decisions, good, gap, good | (ends.settled & (gap > NEARLY)))
+
+    def objectors(self, refits: "Refits", attempt: "Attempt") -> Flags:
+        """Tell who is not near, and on the wrong side of the margin for the bound it is at."""
+        which = attempt.over & ~attempt.good
+        if not which.any():
+            return which.any()
+        y, some = self.solution.y, refits.bounds.of_some(np.flatnonzero(which))
+        beyond = y * attempt.decisions[which] - 1.0
+        is_wrong = np.where(refits.start[which] == 0.0, beyond < 0.0, beyond > 0.0)
+        return np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
+
+
+class Attempt(NamedTuple):
+    """What rounds have come to: decisions are right where `good`.
+
+    Another try is of no use where it is `over`: they are, or those near agree and others object.
+    """
+
+    decisions: Array
+    good: Flags
+    gap: Array
+    over: Flags
+
+
+class Refits(NamedTuple):
+    """Some refits: the bounds of z, those of who is near, where z starts, and the steps."""
+
+    bounds: Bounds
+    lower: Array
+    upper: Array
+    start: Array
+    effect: Array  # K times what the start has changed since the solution, of those near
+    states: Single
+
+    @classmethod
+    def of(cls, shared: Nearby, bounds: Bounds) -> "Refits":
+        """Start every refit from the solution.
+
+        Who is at a bound there starts at it; the free stay where they are, as far as they may.
+        """
+        solution, near = shared.solution, shared.near
+        full = solution.alpha >= (1.0 - ROUNDING) * solution.upper
+        start = np.clip(shared.z, bounds.lower, bounds.upper)
+        start[:, full] = bounds.lower[:, full] + bounds.upper[:, full]
+        lower, upper = bounds.lower, bounds.upper
+        if not shared.is_whole:
+            lower, upper = lower[:, near], upper[:, near]
+        z = balanced(start[:, near], lower, upper, start.sum(axis=1))
+        start[:, near] = z
+        effect = product(start - shared.z, shared.gram, None if shared.is_whole else near)
+        k, m = len(near), shared.single.shape[1]
+        states = np.zeros((len(start), STEP_ROWS, m), np.float32)
+        states[:, LOWER, :k], states[:, UPPER, :k], states[:, Z, :k] = lower, upper, z
+        states[:, GRADIENT, :k] = shared.gradient[near] - effect
+        states[:, DIAGONAL] = np.diagonal(shared.single)
+        return cls(bounds, lower, upper, start, effect, states)
+
+    def of_some(self, which: "Flags | NDArray[np.intp]") -> "Refits":
+        """Take some of the refits."""
+        bounds = Bounds(self.bounds.lower[which], self.bounds.upper[which])
+        return Refits(bounds, *(rows[which] for rows in self[1:]))
+
+
+def near_in(gram: Array, solution: Solution) -> NDArray[np.intp]:
+    """Name who may change sides where a few examples are left out."""
+    drift = (float(solution.upper.max()) * spread(gram)) ** (1.0 / 3.0)
+    above, below = (min(part * drift, MAX_BAND) for part in BAND)
+    beyond = solution.y * solution.decision - 1.0
+    is_near = (beyond < above) & (beyond > -below)
+    is_near[free_in(solution)] = True
+    return np.flatnonzero(is_near) if is_near.mean() < MOST else np.arange(len(is_near))
+
+
+def part_of(gram: Array, which: NDArray[np.intp]) -> Array:
+    """Return K of some examples with each other."""
+    part = np.empty((len(which), len(which)))
+    for first in range(0, len(which), ROWS_AT_A_TIME):
+        rows = slice(first, first + ROWS_AT_A_TIME)
+        np.take(gram[which[rows]], which, axis=1, out=part[rows])
+    return part
+
+
+def product(weights: Array, gram: Array, columns: NDArray[np.intp] | None = None) -> Array:
+    """Return weights · K, of some columns; whole rows are copied, as these lie in one piece."""
+    used = np.flatnonzero(weights.any(axis=0))
+    total = np.zeros((len(weights), gram.shape[1] if columns is None else len(columns)))
+    for first in range(0, len(used), ROWS_AT_A_TIME):
+        which = used[first : first + ROWS_AT_A_TIME]
+        rows = gram[which]
+        total += weights[:, which] @ (rows if columns is None else np.take(rows, columns, axis=1))
+    return total
+
+
+def balanced(z: Array, lower: Array, upper: Array, excess: Array) -> Array:
+    """Take what is too much off every row within the bounds, first off those that are free."""
+    for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
+        # To share rounding out would take bounded examples off their bounds.
+        excess = np.where(np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1), 0.0, excess)
+        if not excess.any():
+            break
+        room = np.where(who, np.where(excess[:, None] > 0.0, z - lower, upper - z), 0.0)
+        total = room.sum(axis=1)
+        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
+        before = z.sum(axis=1)
+        z = np.clip(z - (np.sign(excess) * share)[:, None] * room, lower, upper)
+        excess = excess + z.sum(axis=1) - before
+    return z

@@ -1,0 +1,124 @@
+"""Refits near a solution: each of them the optimum, whoever is taken to be near."""
+
+import numpy as np
+import pytest
+
+from tests.svm.batch.test_gram import data, kernel, one_by_one
+from truerisk.svm.batch import nearby
+from truerisk.svm.batch.gram import GRADIENT, Bounds, Z
+from truerisk.svm.batch.nearby import Nearby, Refits
+from truerisk.svm.gram.dual import solve_gram
+
+
+def thirds(n, refits, cost=1.0):
+    """Bounds of refits that each leave a third of the examples out."""
+    bounds = np.full((refits, n), cost)
+    bounds[np.arange(n) % 3 == (np.arange(refits) % 3)[:, None]] = 0.0
+    return bounds
+
+
+def problem(cost=1.0):
+    X, y = data(9, n=90, d=4)
+    gram = kernel(X, "RBF")
+    return gram, y, solve_gram(gram, y, np.full(90, cost))
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("kind", ["RBF", "cubic"])
+def test_those_near_a_solution_are_the_optima_without_some_examples(kind, cost):
+    X, y = data(9, n=90, d=4)
+    gram, bounds = kernel(X, kind), np.full((30, 90), cost)
+    bounds[np.arange(90) % 30 == np.arange(30)[:, None]] = 0.0
+    bounds[3, 40:50] *= 2.0
+    near = Nearby(gram, solve_gram(gram, y, np.full(90, cost)))
+    found, solved = near.decisions(bounds)
+    stable = np.array([solve_gram(gram, y, upper).stable for upper in bounds])
+    assert not solved[~stable].any()
+    assert solved[stable].mean() > 0.6  # in the others examples depend on each other
+    expected = one_by_one(gram, y, np.arange(90), bounds)
+    np.testing.assert_allclose(found[solved], expected[solved], atol=1e-7)
+
+
+def test_a_bias_that_nobody_pins_down_is_not_called_solved():
+    gram, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, 1.0])
+    near = Nearby(gram, solve_gram(gram, y, np.ones(2)))
+    _, solved = near.decisions(np.array([[0.25, 0.25], [1.0, 1.0]]))
+    assert solved.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.0), (0.05, 0.05), (0.3, 0.0)])
+def test_who_is_not_near_and_objects_is_met_in_a_second_try(monkeypatch, band):
+    monkeypatch.setattr(nearby, "BAND", band)
+    gram, y, solution = problem()
+    shared, bounds = Nearby(gram, solution), thirds(90, 30)
+    assert len(shared.near) < 70
+    found, solved = shared.decisions(bounds)
+    assert solved.all()
+    expected = one_by_one(gram, y, np.arange(90), bounds)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_objectors_are_on_the_wrong_side_of_the_margin_for_their_bound(monkeypatch):
+    monkeypatch.setattr(nearby, "BAND", (0.0, 0.0))
+    gram, y, solution = problem()
+    shared = Nearby(gram, solution)
+    refits = Refits.of(shared, Bounds.of(y, thirds(90, 1)))
+    shared.descend(refits.states, 1e-3)
+    attempt = shared.attempt(refits)
+    assert attempt.over.tolist() == [True]
+    assert attempt.good.tolist() == [False]
+    margins, alpha = y * attempt.decisions[0], np.abs(refits.start[0])
+    expected = np.where(alpha == 0.0, margins < 1.0, margins > 1.0)
+    expected &= np.arange(90) % 3 != 0  # who is left out has no say
+    expected[shared.near] = False
+    objects = shared.objectors(refits, attempt)
+    objects[shared.near] = False
+    assert expected.any()
+    assert np.array_equal(objects, expected)
+
+
+def test_a_start_is_feasible_and_has_its_gradients():
+    gram, y, solution = problem()
+    near = np.flatnonzero(solution.free | (np.arange(90) % 2 == 0))
+    shared = Nearby(gram, solution, near=near)
+    refits = Refits.of(shared, Bounds.of(y, thirds(90, 6)))
+    assert np.all(refits.start >= refits.bounds.lower)
+    assert np.all(refits.start <= refits.bounds.upper)
+    np.testing.assert_allclose(refits.start.sum(axis=1), 0.0, atol=1e-10)
+    k = len(near)
+    np.testing.assert_allclose(refits.states[:, Z, :k], refits.start[:, near], atol=1e-6)
+    gradient = y - refits.start @ gram - solution.bias
+    np.testing.assert_allclose(refits.states[:, GRADIENT, :k], gradient[:, near], atol=1e-5)
+
+
+def test_the_tableau_stands_where_the_solution_does():
+    gram, y, solution = problem()
+    shared = Nearby(gram, solution)
+    base, near = shared.tableau.base, shared.near
+    np.testing.assert_allclose(-shared.got[base], (y * solution.alpha)[near][base], atol=1e-8)
+    gradient = (y - solution.decision)[near]
+    np.testing.assert_allclose(shared.got[~base], gradient[~base], atol=1e-8)
+
+
+@pytest.mark.parametrize("cost", [0.5, 1.0, 8.0])
+def test_those_near_are_within_a_band_that_grows_with_the_cost(cost):
+    gram, y, solution = problem(cost)
+    beyond, drift = y * solution.decision - 1.0, cost ** (1 / 3)  # K(x, x) is 1
+    within = ((beyond < 0.6 * drift) & (beyond > -0.5 * drift)) | solution.free
+    expected = np.flatnonzero(within) if within.mean() < 0.8 else np.arange(90)
+    assert np.array_equal(nearby.near_in(gram, solution), expected)
+
+
+@pytest.mark.parametrize("columns", [None, np.array([2, 70, 5])])
+def test_a_product_by_blocks_is_the_product(columns):
+    gram, _, _ = problem()
+    weights = np.random.default_rng(0).standard_normal((4, 90)) * (np.arange(90) % 7 > 0)
+    expected = weights @ (gram if columns is None else gram[:, columns])
+    np.testing.assert_allclose(nearby.product(weights, gram, columns), expected, atol=1e-12)
+
+
+def test_rows_are_balanced_within_their_bounds_by_hand():
+    # 3 too much: the free one falls by its 2, and the one at its upper bound by the last 1
+    z, lower, upper = np.array([[2.0, 3.0, 0.0]]), np.zeros((1, 3)), np.array([[4.0, 3.0, 0.0]])
+    found = nearby.balanced(z, lower, upper, np.array([3.0]))
+    np.testing.assert_allclose(found, [[0.0, 2.0, 0.0]], atol=1e-12)
