@@ -37,6 +37,7 @@ NO_TIME = cython.declare(cython.double, 1e-14)  # a step that is none
 MANY = cython.declare(cython.double, 100.0)  # times its noise: the inverse is stale
 # At the end the bias may be one of many, and rounding may have taken it to the other end of them.
 NEARLY_OVER = cython.declare(cython.double, 1.0 - 1e-9)
+GOLDEN = cython.declare(cython.double, 0.6180339887498949)  # its multiples are spread evenly
 CHECKED = cython.declare(cython.Py_ssize_t, 8)  # free examples that confirm a margin
 INSIDE = cython.declare(cython.double, 1e-9)  # beside its range, how far off a bound is free
 BELIEVED = cython.declare(cython.double, 1e3)  # times a tie: what rounding may do to a margin
@@ -1094,6 +1095,93 @@ def leave_out_many(
         verdicts[k] = verdict
 
 
+# --- from rough solutions of many problems to exact ones
+
+
+@cython.cfunc
+@cython.nogil
+def begin_at(
+    path: Path,
+    lower: cython.double[:, ::1],
+    upper: cython.double[:, ::1],
+    z: cython.double[:, ::1],
+    gradient: cython.double[:, ::1],
+    bias: cython.double,
+    r: cython.Py_ssize_t,
+    floor: cython.double,
+) -> cython.double:
+    """Make the path from where z of problem r is optimal, as `start_at` in `svm.gram.path` does.
+
+    Return the fastest rate of a target; −1 if there is no room for all that are free.
+    """
+    rows = path.rows
+    n = rows.shape[1]
+    violation: cython.double = 0.0
+    fastest: cython.double = 0.0
+    part: cython.double = 0.0
+    distance: cython.double
+    residual: cython.double
+    is_free: cython.bint
+    path.at[BIAS] = bias
+    path.block.members[0] = 0
+    for i in range(n):
+        rows[Z, i] = z[r, i]
+        rows[LOWER, i] = lower[r, i]
+        rows[UPPER, i] = upper[r, i]
+        rows[LOWER_RATE, i] = rows[UPPER_RATE, i] = rows[TARGET_RATE, i] = 0.0
+        rows[RESIDUAL, i] = bias - gradient[r, i]
+        rows[SIDE, i] = 0.0
+        # Who has no choice may keep any residual.
+        if lower[r, i] >= upper[r, i]:
+            continue
+        if z[r, i] <= lower[r, i]:
+            rows[SIDE, i] = 1.0
+        elif z[r, i] >= upper[r, i]:
+            rows[SIDE, i] = -1.0
+        elif path.block.members[0] == 0:
+            enter_first(path.block, path.gram, i)
+        elif path.block.members[0] + 2 >= len(path.block.members):
+            return -1.0
+        else:
+            distance = distance_to(path.gram, path.block, i)
+            if distance > floor:
+                enter(path.block, i, distance)
+            elif z[r, i] - lower[r, i] < upper[r, i] - z[r, i]:
+                rows[SIDE, i] = 1.0
+                rows[LOWER, i] = z[r, i]
+                rows[LOWER_RATE, i] = lower[r, i] - z[r, i]
+            else:
+                rows[SIDE, i] = -1.0
+                rows[UPPER, i] = z[r, i]
+                rows[UPPER_RATE, i] = upper[r, i] - z[r, i]
+        is_free = lower[r, i] < z[r, i] < upper[r, i]
+        if is_free or rows[SIDE, i] * rows[RESIDUAL, i] <= 0.0:
+            violation = larger(violation, fabs(rows[RESIDUAL, i]))
+    for i in range(n):
+        part += GOLDEN
+        part -= 1.0 if part >= 1.0 else 0.0
+        if lower[r, i] >= upper[r, i]:
+            continue
+        is_free = lower[r, i] < z[r, i] < upper[r, i]
+        if is_free or rows[SIDE, i] * rows[RESIDUAL, i] <= 0.0:
+            # Each starts at a distance of its own, and they come free one by one.
+            residual = rows[SIDE, i] * violation * (0.5 + 0.5 * part)
+            rows[TARGET_RATE, i] = residual - rows[RESIDUAL, i]
+            rows[RESIDUAL, i] = residual
+            fastest = larger(fastest, fabs(rows[TARGET_RATE, i]))
+    return fastest
+
+
+@cython.cfunc
+@cython.nogil
+def fastest_bound(rows: cython.double[:, ::1]) -> cython.double:
+    """Return the fastest rate of a bound."""
+    fastest: cython.double = 0.0
+    for i in range(rows.shape[1]):
+        fastest = larger(fastest, larger(fabs(rows[LOWER_RATE, i]), fabs(rows[UPPER_RATE, i])))
+    return fastest
+
+
 # --- entry points: tuples of arrays become typed views
 
 
@@ -1214,3 +1302,40 @@ def judge_at_start(
             reaches[k] = reach_of(start.gram[t], scale, t)
             watch = Watch(t, y[t], reaches[k], scale.tolerance)
             verdicts[k] = ARRIVED if left == 0.0 else sure_sign(start, watch, left)
+
+
+def finish_all(
+    path,
+    lower: cython.double[:, ::1],
+    upper: cython.double[:, ::1],
+    z: cython.double[:, ::1],
+    gradient: cython.double[:, ::1],
+    biases: cython.double[::1],
+    unit,
+    scale: cython.double,
+    verdicts: cython.longlong[::1],
+):
+    """Follow the path from the rough z of every problem to its exact solution, in place.
+
+    Each row of z is balanced, and `gradient` is its y − Kz; `unit` are the limits at rate 1.
+    """
+    views: Path = path_of(path)
+    limits: Limits = Limits(unit[0], unit[1], unit[2], unit[3], unit[4], unit[5])
+    nobody: Watch = Watch(-1, 0.0, 0.0, 0.0)
+    rows: cython.double[:, ::1] = views.rows
+    fastest: cython.double
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            fastest = begin_at(views, lower, upper, z, gradient, biases[r], r, limits.floor)
+            verdicts[r] = FULL
+            if fastest < 0.0:
+                continue
+            depart(views)
+            fastest = fastest_bound(rows) + fastest / scale
+            verdicts[r] = follow(views, nobody, at_rate(limits, fastest))
+            for i in range(z.shape[1]):
+                z[r, i] = min(larger(rows[Z, i], lower[r, i]), upper[r, i])
+                if rows[SIDE, i] > 0.0:
+                    z[r, i] = lower[r, i]
+                elif rows[SIDE, i] < 0.0:
+                    z[r, i] = upper[r, i]

@@ -25,18 +25,19 @@ import numpy as np
 from cython.cimports.libc.math import fabs, isfinite, sqrt
 
 if cython.compiled:
-    from cython.cimports.scipy.linalg.cython_blas import dgemm, dgemv, dsyrk
+    from cython.cimports.scipy.linalg.cython_blas import dgemm, dgemv, dsyrk, sgemm
 
 INFINITY = cython.declare(cython.double, float("inf"))
 LOST = cython.declare(cython.double, 1e-14)  # of its diagonal: a pivot that is rounding
+LOST_SINGLE = cython.declare(cython.double, 1e-6)  # in single precision
 STALLED = cython.declare(cython.double, 1e-8)  # a step shorter than this leads nowhere
 BACK = cython.declare(cython.double, 0.995)  # how far to go towards the nearest bound
 LANES_BACK = cython.declare(cython.double, 0.999)  # of a start that is central, so far
 CENTRED = cython.declare(cython.double, 0.5)  # of µ, where a step aims at the centre alone
 FAR = cython.declare(cython.double, 1e150)  # the surplus of an example that is left out
+FAR_SINGLE = cython.declare(cython.double, 1e18)  # whose square is a number of single precision
 NOBODY = cython.declare(cython.longlong, -1)  # in a lane
 ON_THE_MARGIN = cython.declare(cython.double, 1e3)  # times surplus and slack: share and rest
-FEASIBLE = cython.declare(cython.double, 1e-9)  # of the violation at the start
 
 # The rows of `state` and `vectors`, for one problem alone.
 ONE_SHARE = cython.declare(cython.Py_ssize_t, 0)
@@ -83,7 +84,7 @@ LEFT = cython.declare(cython.Py_ssize_t, 384)
 @cython.cfunc
 @cython.inline
 @cython.nogil
-def larger(first: cython.double, second: cython.double) -> cython.double:
+def larger(first: cython.floating, second: cython.floating) -> cython.floating:
     """Return the larger of two numbers: written so, a loop of it becomes vector instructions."""
     return first if first > second else second
 
@@ -91,16 +92,18 @@ def larger(first: cython.double, second: cython.double) -> cython.double:
 @cython.cfunc
 @cython.nogil
 def multiply(
-    a: cython.double[:, ::1], b: cython.double[:, ::1], out: cython.double[:, ::1]
+    a: cython.floating[:, ::1], b: cython.floating[:, ::1], out: cython.floating[:, ::1]
 ) -> cython.void:
     """Write a·b."""
     none: cython.char = 78  # "N"
-    one: cython.double = 1.0
-    zero: cython.double = 0.0
+    one: cython.floating = 1.0
+    zero: cython.floating = 0.0
     n: cython.int = b.shape[1]
     m: cython.int = a.shape[0]
     k: cython.int = a.shape[1]
-    if cython.compiled:
+    if not cython.compiled:
+        np.dot(a, b, out)
+    elif cython.floating is cython.double:
         dgemm(
             cython.address(none), cython.address(none),
             cython.address(n), cython.address(m), cython.address(k), cython.address(one),
@@ -109,7 +112,13 @@ def multiply(
             cython.address(zero), cython.address(out[0, 0]), cython.address(n),
         )  # fmt: skip
     else:
-        np.dot(a, b, out)
+        sgemm(
+            cython.address(none), cython.address(none),
+            cython.address(n), cython.address(m), cython.address(k), cython.address(one),
+            cython.address(b[0, 0]), cython.address(n),
+            cython.address(a[0, 0]), cython.address(k),
+            cython.address(zero), cython.address(out[0, 0]), cython.address(n),
+        )  # fmt: skip
 
 
 @cython.cfunc
@@ -436,14 +445,15 @@ def follow_path(
 @cython.cfunc
 @cython.nogil
 def advance(
-    tile: cython.double[:, ::1],
-    first: cython.double[:, ::1],
-    second: cython.double[:, ::1],
-    lanes: cython.double[::1],
-    weights: cython.double[:, ::1],
-    right: cython.double[:, ::1],
+    tile: cython.floating[:, ::1],
+    first: cython.floating[:, ::1],
+    second: cython.floating[:, ::1],
+    lanes: cython.floating[::1],
+    weights: cython.floating[:, ::1],
+    right: cython.floating[:, ::1],
 ) -> cython.void:
     """Make the step, and write the weights and the right side of the next Newton system."""
+    one: cython.floating = 1.0
     at_bound: cython.Py_ssize_t = 0
     at_share: cython.Py_ssize_t = 128
     at_rest: cython.Py_ssize_t = 192
@@ -468,7 +478,7 @@ def advance(
             surplus = tile[i, at_surplus + r] + step * tile[i, at_d_surplus + r]
             slack = tile[i, at_slack + r] + step * tile[i, at_d_slack + r]
             margin = tile[i, at_margin + r] + step * (first[i, r] + second[i, r])
-            per = 1.0 / (surplus * rest + slack * share)
+            per = one / (surplus * rest + slack * share)
             pull = upper * (share * rest * per)
             tile[i, at_share + r] = share
             tile[i, at_rest + r] = rest
@@ -477,7 +487,7 @@ def advance(
             tile[i, at_margin + r] = margin
             tile[i, at_yield + r] = per
             weights[i, r] = pull
-            right[i, r] = upper * share + pull * (1.0 - margin)
+            right[i, r] = upper * share + pull * (one - margin)
             lanes[at_gap + r] += upper * (share * surplus + rest * slack)
             lanes[at_mass + r] += upper * share
 
@@ -485,9 +495,10 @@ def advance(
 @cython.cfunc
 @cython.nogil
 def predict(
-    tile: cython.double[:, ::1], first: cython.double[:, ::1], lanes: cython.double[::1]
+    tile: cython.floating[:, ::1], first: cython.floating[:, ::1], lanes: cython.floating[::1]
 ) -> cython.void:
     """See how far the predicted step may go, and what the gap would be."""
+    one: cython.floating = 1.0
     at_bound: cython.Py_ssize_t = 0
     at_share: cython.Py_ssize_t = 128
     at_rest: cython.Py_ssize_t = 192
@@ -500,28 +511,29 @@ def predict(
     for r in range(64):
         lanes[at_steepest + r] = 0.0
         lanes[at_quadratic + r] = 0.0
-    up: cython.double
-    down: cython.double
+    up: cython.floating
+    down: cython.floating
     for i in range(tile.shape[0]):
         for r in range(64):
             share, rest = tile[i, at_share + r], tile[i, at_rest + r]
-            pull = tile[i, at_yield + r] * (1.0 - tile[i, at_margin + r] - first[i, r])
+            pull = tile[i, at_yield + r] * (one - tile[i, at_margin + r] - first[i, r])
             up, down = pull * rest, pull * share  # the change of share by share and by rest
-            steepest = larger(larger(-up, down), larger(1.0 + up, 1.0 - down))
+            steepest = larger(larger(-up, down), larger(one + up, one - down))
             lanes[at_steepest + r] = larger(lanes[at_steepest + r], steepest)
-            bend = tile[i, at_slack + r] * (1.0 - down) - tile[i, at_surplus + r] * (1.0 + up)
+            bend = tile[i, at_slack + r] * (one - down) - tile[i, at_surplus + r] * (one + up)
             lanes[at_quadratic + r] += tile[i, at_bound + r] * (share * up * bend)
 
 
 @cython.cfunc
 @cython.nogil
 def lanes_correct(
-    tile: cython.double[:, ::1],
-    first: cython.double[:, ::1],
-    lanes: cython.double[::1],
-    right: cython.double[:, ::1],
+    tile: cython.floating[:, ::1],
+    first: cython.floating[:, ::1],
+    lanes: cython.floating[::1],
+    right: cython.floating[:, ::1],
 ) -> cython.void:
     """Write what the centre and the second order add to the right side."""
+    one: cython.floating = 1.0
     at_bound: cython.Py_ssize_t = 0
     at_share: cython.Py_ssize_t = 128
     at_rest: cython.Py_ssize_t = 192
@@ -530,15 +542,15 @@ def lanes_correct(
     at_margin: cython.Py_ssize_t = 384
     at_yield: cython.Py_ssize_t = 448
     at_centre: cython.Py_ssize_t = 320
-    up: cython.double
-    down: cython.double
+    up: cython.floating
+    down: cython.floating
     for i in range(tile.shape[0]):
         for r in range(64):
             share, rest, per = tile[i, at_share + r], tile[i, at_rest + r], tile[i, at_yield + r]
-            pull = per * (1.0 - tile[i, at_margin + r] - first[i, r])
+            pull = per * (one - tile[i, at_margin + r] - first[i, r])
             up, down = pull * rest, pull * share
-            second = tile[i, at_surplus + r] * (up * (1.0 + up)) + tile[i, at_slack + r] * (
-                down * (1.0 - down)
+            second = tile[i, at_surplus + r] * (up * (one + up)) + tile[i, at_slack + r] * (
+                down * (one - down)
             )
             centred = lanes[at_centre + r] * (rest - share)
             right[i, r] = per * (centred + tile[i, at_bound + r] * (share * rest * second))
@@ -547,12 +559,13 @@ def lanes_correct(
 @cython.cfunc
 @cython.nogil
 def direct(
-    tile: cython.double[:, ::1],
-    first: cython.double[:, ::1],
-    second: cython.double[:, ::1],
-    lanes: cython.double[::1],
+    tile: cython.floating[:, ::1],
+    first: cython.floating[:, ::1],
+    second: cython.floating[:, ::1],
+    lanes: cython.floating[::1],
 ) -> cython.void:
     """Write the three steps of every example, and how far they may go."""
+    one: cython.floating = 1.0
     at_per_bound: cython.Py_ssize_t = 64
     at_share: cython.Py_ssize_t = 128
     at_rest: cython.Py_ssize_t = 192
@@ -567,21 +580,21 @@ def direct(
     at_centre: cython.Py_ssize_t = 320
     for r in range(64):
         lanes[at_steepest + r] = 0.0
-    up: cython.double
-    down: cython.double
+    up: cython.floating
+    down: cython.floating
     for i in range(tile.shape[0]):
         for r in range(64):
             share, rest, per = tile[i, at_share + r], tile[i, at_rest + r], tile[i, at_yield + r]
             surplus, slack = tile[i, at_surplus + r], tile[i, at_slack + r]
-            want = 1.0 - tile[i, at_margin + r] - first[i, r]
+            want = one - tile[i, at_margin + r] - first[i, r]
             up, down = per * want * rest, per * want * share
-            bend, bend_rest = surplus * (up * (1.0 + up)), slack * (down * (1.0 - down))
+            bend, bend_rest = surplus * (up * (one + up)), slack * (down * (one - down))
             centre = lanes[at_centre + r] * tile[i, at_per_bound + r]
             both = share * rest
             d_share = per * (
                 both * (want - second[i, r] + bend + bend_rest) + centre * (rest - share)
             )
-            per_both, per_margins = 1.0 / both, 1.0 / (surplus * slack)
+            per_both, per_margins = one / both, one / (surplus * slack)
             up, down = d_share * (rest * per_both), d_share * (share * per_both)
             d_surplus = bend - surplus - surplus * up + centre * (rest * per_both)
             d_slack = slack * down - slack - bend_rest + centre * (share * per_both)
@@ -596,11 +609,11 @@ def direct(
 @cython.cfunc
 @cython.nogil
 def subtract_products(
-    into: cython.double[:, ::1],
+    into: cython.floating[:, ::1],
     e: cython.Py_ssize_t,
-    left: cython.double[:, ::1],
+    left: cython.floating[:, ::1],
     p: cython.Py_ssize_t,
-    right: cython.double[:, ::1],
+    right: cython.floating[:, ::1],
     q: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
 ) -> cython.void:
@@ -625,9 +638,15 @@ def subtract_products(
 @cython.cfunc
 @cython.nogil
 def factorise_packed(
-    packed: cython.double[:, ::1], m: cython.Py_ssize_t, whole: cython.double[::1]
+    packed: cython.floating[:, ::1],
+    m: cython.Py_ssize_t,
+    whole: cython.floating[::1],
+    lost: cython.floating,
 ) -> cython.void:
-    """Overwrite packed matrices by their factors; `whole` is room for one number per lane."""
+    """Overwrite packed matrices by their factors; `whole` is room for one number per lane.
+
+    A pivot that is `lost` beside its diagonal is rounding.
+    """
     for i in range(m):
         start = i * (i + 1) // 2
         for r in range(64):
@@ -639,13 +658,13 @@ def factorise_packed(
                 for r in range(64):
                     packed[start + j, r] *= packed[row + j, r]
         for r in range(64):
-            is_left: cython.bint = packed[start + i, r] > LOST * whole[r]
+            is_left: cython.bint = packed[start + i, r] > lost * whole[r]
             packed[start + i, r] = 1.0 / sqrt(packed[start + i, r]) if is_left else 0.0
 
 
 @cython.cfunc
 @cython.nogil
-def solve_packed(packed: cython.double[:, ::1], right: cython.double[:, ::1]) -> cython.void:
+def solve_packed(packed: cython.floating[:, ::1], right: cython.floating[:, ::1]) -> cython.void:
     """Solve in place with the factors that `factorise_packed` left; one row per unknown."""
     m = right.shape[0]
     for i in range(m):
@@ -665,74 +684,19 @@ def solve_packed(packed: cython.double[:, ::1], right: cython.double[:, ::1]) ->
 # --- many problems
 
 
-@cython.final
-@cython.cclass
-class Problems:
-    """Typed views of what all problems share, and of where their answers go."""
-
-    rows: cython.double[:, ::1]
-    products: cython.double[:, ::1]
-    metric: cython.double[::1]
-    start: cython.double[::1]
-    centre: cython.double
-    bounds: cython.double[:, ::1]
-    solutions: cython.double[:, ::1]
-    gaps: cython.double[::1]
-    slips: cython.double[::1]
-
-    def __init__(self, rows, products, metric, start, centre, bounds, solutions, gaps, slips):
-        self.rows = rows
-        self.products = products
-        self.metric = metric
-        self.start = start
-        self.centre = centre
-        self.bounds = bounds
-        self.solutions = solutions
-        self.gaps = gaps
-        self.slips = slips
-
-
-@cython.final
-@cython.cclass
-class Work:
-    """Typed views of the memory of the lanes."""
-
-    tile: cython.double[:, ::1]
-    lanes: cython.double[::1]
-    first: cython.double[:, ::1]
-    second: cython.double[:, ::1]
-    weights: cython.double[:, ::1]
-    right: cython.double[:, ::1]
-    packed: cython.double[:, ::1]
-    u: cython.double[:, ::1]
-    du: cython.double[:, ::1]
-    more: cython.double[:, ::1]
-    owner: cython.longlong[::1]
-    taken: cython.longlong[::1]
-
-    def __init__(
-        self, tile, lanes, first, second, weights, right, packed, u, du, more, owner, taken
-    ):
-        self.tile = tile
-        self.lanes = lanes
-        self.first = first
-        self.second = second
-        self.weights = weights
-        self.right = right
-        self.packed = packed
-        self.u = u
-        self.du = du
-        self.more = more
-        self.owner = owner
-        self.taken = taken
-
-
 @cython.cfunc
 @cython.nogil
 def enter(
-    problems: Problems,
-    work: Work,
-    margin: cython.double[::1],
+    bounds: cython.floating[:, ::1],
+    start: cython.floating[::1],
+    margin: cython.floating[::1],
+    tile: cython.floating[:, ::1],
+    lanes: cython.floating[::1],
+    weights: cython.floating[:, ::1],
+    right: cython.floating[:, ::1],
+    u: cython.floating[:, ::1],
+    centre: cython.double,
+    far: cython.double,
     who: cython.Py_ssize_t,
     r: cython.Py_ssize_t,
 ) -> cython.void:
@@ -742,7 +706,7 @@ def enter(
     slack = surplus − δ; the smaller of the two by its product with the larger, and no digit is
     lost.
     """
-    n: cython.Py_ssize_t = work.tile.shape[0]
+    n: cython.Py_ssize_t = tile.shape[0]
     live: cython.Py_ssize_t = 0
     total: cython.double = 0.0
     mass: cython.double = 0.0
@@ -756,57 +720,53 @@ def enter(
     share: cython.double
     rest: cython.double
     for i in range(n):
-        total += problems.bounds[who, i]
-        if problems.bounds[who, i] > 0.0:
+        total += bounds[who, i]
+        if bounds[who, i] > 0.0:
             live += 1
-    mu = problems.centre * total / live
+    mu = centre * total / live
     for i in range(n):
-        bound = problems.bounds[who, i]
-        work.tile[i, BOUND + r] = bound
-        work.tile[i, MARGIN + r] = margin[i]
-        work.tile[i, D_SHARE + r] = 0.0
-        work.tile[i, D_SURPLUS + r] = 0.0
-        work.tile[i, D_SLACK + r] = 0.0
-        work.tile[i, PER_BOUND + r] = 0.0
-        work.tile[i, SURPLUS + r] = FAR
-        work.tile[i, SLACK + r] = FAR
-        work.tile[i, SHARE + r] = 0.5
-        work.tile[i, REST + r] = 0.5
+        bound = bounds[who, i]
+        tile[i, BOUND + r] = bound
+        tile[i, MARGIN + r] = margin[i]
+        tile[i, D_SHARE + r] = 0.0
+        tile[i, D_SURPLUS + r] = 0.0
+        tile[i, D_SLACK + r] = 0.0
+        tile[i, PER_BOUND + r] = 0.0
+        tile[i, SURPLUS + r] = far
+        tile[i, SLACK + r] = far
+        tile[i, SHARE + r] = 0.5
+        tile[i, REST + r] = 0.5
         if bound > 0.0:
             nu = mu / bound
             off = fabs(margin[i] - 1.0)
             root = sqrt(off * off + 4.0 * nu * nu)
             large = nu + 0.5 * (root + off)
             small = nu + 2.0 * nu * nu / (root + off)
-            work.tile[i, PER_BOUND + r] = 1.0 / bound
+            tile[i, PER_BOUND + r] = 1.0 / bound
             if margin[i] > 1.0:
-                work.tile[i, SURPLUS + r] = large
-                work.tile[i, SLACK + r] = small
+                tile[i, SURPLUS + r] = large
+                tile[i, SLACK + r] = small
             else:
-                work.tile[i, SURPLUS + r] = small
-                work.tile[i, SLACK + r] = large
-            work.tile[i, SHARE + r] = nu / work.tile[i, SURPLUS + r]
-            work.tile[i, REST + r] = nu / work.tile[i, SLACK + r]
-        share = work.tile[i, SHARE + r]
-        rest = work.tile[i, REST + r]
-        work.tile[i, YIELD + r] = 1.0 / (
-            work.tile[i, SURPLUS + r] * rest + work.tile[i, SLACK + r] * share
-        )
-        work.weights[i, r] = bound * (share * rest * work.tile[i, YIELD + r])
-        work.right[i, r] = bound * share + work.weights[i, r] * (1.0 - margin[i])
+                tile[i, SURPLUS + r] = small
+                tile[i, SLACK + r] = large
+            tile[i, SHARE + r] = nu / tile[i, SURPLUS + r]
+            tile[i, REST + r] = nu / tile[i, SLACK + r]
+        share = tile[i, SHARE + r]
+        rest = tile[i, REST + r]
+        tile[i, YIELD + r] = 1.0 / (tile[i, SURPLUS + r] * rest + tile[i, SLACK + r] * share)
+        weights[i, r] = bound * (share * rest * tile[i, YIELD + r])
+        right[i, r] = bound * share + weights[i, r] * (1.0 - margin[i])
         mass += bound * share
-    work.lanes[GAP + r] = 2.0 * mu * live
-    work.lanes[MASS + r] = mass
-    work.lanes[LEFT + r] = 1.0
-    for j in range(problems.start.shape[0]):
-        work.u[j, r] = problems.start[j]
-    work.owner[r] = who
-    work.taken[r] = 0
+    lanes[GAP + r] = 2.0 * mu * live
+    lanes[MASS + r] = mass
+    lanes[LEFT + r] = 1.0
+    for j in range(start.shape[0]):
+        u[j, r] = start[j]
 
 
 @cython.cfunc
 @cython.nogil
-def slip(tile: cython.double[:, ::1], r: cython.Py_ssize_t) -> cython.double:
+def slip(tile: cython.floating[:, ::1], r: cython.Py_ssize_t) -> cython.double:
     """Return the smallest distance to 1 of a margin that is 1 at the optimum of lane r."""
     smallest: cython.double = INFINITY
     behind: cython.double
@@ -825,32 +785,24 @@ def slip(tile: cython.double[:, ::1], r: cython.Py_ssize_t) -> cython.double:
 
 @cython.cfunc
 @cython.nogil
-def leave(problems: Problems, work: Work, r: cython.Py_ssize_t) -> cython.void:
-    """Write down what became of the problem in lane r: always numbers, never NaN."""
-    who: cython.Py_ssize_t = work.owner[r]
-    gap: cython.double = work.lanes[GAP + r]
-    is_bound: cython.bint = work.lanes[LEFT + r] <= FEASIBLE and isfinite(gap)
-    for j in range(problems.start.shape[0]):
-        problems.solutions[who, j] = work.u[j, r] if is_bound else problems.start[j]
-    problems.gaps[who] = gap if is_bound else INFINITY
-    problems.slips[who] = slip(work.tile, r)
-    work.owner[r] = NOBODY
+def stand(
+    tile: cython.floating[:, ::1],
+    shares: cython.floating[:, ::1],
+    who: cython.Py_ssize_t,
+    r: cython.Py_ssize_t,
+) -> cython.void:
+    """Write the shares of lane r: 0 or 1 where a margin is farther from 1 than α from its bound."""
+    for i in range(tile.shape[0]):
+        shares[who, i] = tile[i, SHARE + r]
+        if tile[i, SURPLUS + r] > tile[i, SHARE + r]:
+            shares[who, i] = 0.0
+        elif tile[i, SLACK + r] > tile[i, REST + r]:
+            shares[who, i] = 1.0
 
 
 @cython.cfunc
 @cython.nogil
-def has_ended(
-    work: Work, r: cython.Py_ssize_t, tolerance: cython.double, max_steps: cython.Py_ssize_t
-) -> cython.bint:
-    """Tell whether the problem in lane r has arrived, or will get no further."""
-    if work.lanes[GAP + r] <= tolerance * work.lanes[MASS + r] and work.lanes[LEFT + r] <= FEASIBLE:
-        return True
-    return work.taken[r] == max_steps or (work.taken[r] > 0 and work.lanes[STEP + r] == 0.0)
-
-
-@cython.cfunc
-@cython.nogil
-def aim(lanes: cython.double[::1], n: cython.Py_ssize_t) -> cython.void:
+def aim(lanes: cython.floating[::1], n: cython.Py_ssize_t) -> cython.void:
     """Choose the µ that each lane's corrected step aims at, from its predicted step."""
     gap: cython.double
     step: cython.double
@@ -864,7 +816,7 @@ def aim(lanes: cython.double[::1], n: cython.Py_ssize_t) -> cython.void:
 
 @cython.cfunc
 @cython.nogil
-def measure_steps(lanes: cython.double[::1]) -> cython.void:
+def measure_steps(lanes: cython.floating[::1]) -> cython.void:
     """Choose the length of each lane's step: 0 where it leads nowhere."""
     step: cython.double
     for r in range(64):
@@ -873,64 +825,118 @@ def measure_steps(lanes: cython.double[::1]) -> cython.void:
         lanes[LEFT + r] *= 1.0 - lanes[STEP + r]
 
 
-@cython.cfunc
-@cython.nogil
-def step_all(
-    problems: Problems, columns: cython.double[:, ::1], work: Work, whole: cython.double[::1]
-) -> cython.void:
-    """Predict, correct, and choose the step of every lane; u goes ahead of `advance`."""
-    m: cython.Py_ssize_t = problems.metric.shape[0]
-    multiply(problems.products, work.weights, work.packed)
-    multiply(columns, work.right, work.du)
-    for j in range(m):
-        for r in range(64):
-            work.packed[j * (j + 3) // 2, r] += problems.metric[j]
-            work.du[j, r] -= problems.metric[j] * work.u[j, r]
-    factorise_packed(work.packed, m, whole)
-    solve_packed(work.packed, work.du)
-    multiply(problems.rows, work.du, work.first)
-    predict(work.tile, work.first, work.lanes)
-    aim(work.lanes, problems.rows.shape[0])
-    lanes_correct(work.tile, work.first, work.lanes, work.right)
-    multiply(columns, work.right, work.more)
-    solve_packed(work.packed, work.more)
-    multiply(problems.rows, work.more, work.second)
-    direct(work.tile, work.first, work.second, work.lanes)
-    measure_steps(work.lanes)
-    for j in range(m):
-        for r in range(64):
-            work.u[j, r] += work.lanes[STEP + r] * (work.du[j, r] + work.more[j, r])
+def follow_paths(
+    rows: cython.floating[:, ::1],
+    columns: cython.floating[:, ::1],
+    products: cython.floating[:, ::1],
+    metric: cython.floating[::1],
+    start: cython.floating[::1],
+    bounds: cython.floating[:, ::1],
+    pulls: cython.floating[:, ::1],
+    solutions: cython.floating[:, ::1],
+    shares: cython.floating[:, ::1],
+    gaps: cython.floating[::1],
+    slips: cython.floating[::1],
+    tile: cython.floating[:, ::1],
+    lanes: cython.floating[::1],
+    first: cython.floating[:, ::1],
+    second: cython.floating[:, ::1],
+    weights: cython.floating[:, ::1],
+    right: cython.floating[:, ::1],
+    packed: cython.floating[:, ::1],
+    u: cython.floating[:, ::1],
+    du: cython.floating[:, ::1],
+    more: cython.floating[:, ::1],
+    centre: cython.double,
+    tolerance: cython.double,
+    feasible: cython.double,
+    max_steps: cython.Py_ssize_t,
+):
+    """Solve every problem; return the number of steps that the lanes took together.
 
-
-def follow_paths(problems, work, tolerance: cython.double, max_steps: cython.Py_ssize_t):
-    """Solve every problem; return the number of steps that the lanes took together."""
-    own: Problems = Problems(*problems)
-    space: Work = Work(*work)
-    columns: cython.double[:, ::1] = np.ascontiguousarray(np.asarray(problems[0]).T)
-    margin: cython.double[::1] = np.empty(len(problems[0]))
-    whole: cython.double[::1] = np.empty(64)
+    The rows of `pulls` are what examples at their bounds, which have no row here, add to Rᵀα.  A
+    problem has arrived where its gap is at most `tolerance` for each unit of Σα and of its first
+    violation no more than `feasible` is left.  Numbers are written always, never NaN: a gap of ∞
+    with the start where that much is left, and the shares where there is a row for them.
+    """
+    margin: cython.floating[::1] = np.empty_like(np.asarray(weights)[:, 0])
+    whole: cython.floating[::1] = np.empty_like(np.asarray(weights)[0])
+    owner: cython.longlong[::1] = np.full(64, NOBODY, dtype=np.int64)
+    taken: cython.longlong[::1] = np.zeros(64, dtype=np.int64)
+    n: cython.Py_ssize_t = rows.shape[0]
+    m: cython.Py_ssize_t = metric.shape[0]
     waiting: cython.Py_ssize_t = 0
     rounds: cython.Py_ssize_t = 0
     inside: cython.Py_ssize_t = 1
+    who: cython.Py_ssize_t
+    far: cython.double = FAR
+    lost: cython.floating = LOST
+    total: cython.double
+    has_arrived: cython.bint
+    is_bound: cython.bint
+    if cython.floating is cython.float:
+        far = FAR_SINGLE
+        lost = LOST_SINGLE
     with cython.nogil:
-        multiply_vector(own.rows, own.start, margin, False)
+        for i in range(n):
+            total = 0.0
+            for j in range(m):
+                total += rows[i, j] * start[j]
+            margin[i] = total
         for r in range(64):
-            space.lanes[STEP + r] = 0.0
+            lanes[STEP + r] = 0.0
         while inside > 0:
             inside = 0
             for r in range(64):
-                if space.owner[r] != NOBODY and has_ended(space, r, tolerance, max_steps):
-                    leave(own, space, r)
-                if space.owner[r] == NOBODY and waiting < own.bounds.shape[0]:
-                    enter(own, space, margin, waiting, r)
+                who = owner[r]
+                if who != NOBODY:
+                    is_bound = lanes[LEFT + r] <= feasible
+                    has_arrived = is_bound and lanes[GAP + r] <= tolerance * lanes[MASS + r]
+                    if has_arrived or taken[r] == max_steps or lanes[STEP + r] == 0.0:
+                        is_bound = is_bound and isfinite(lanes[GAP + r])
+                        for j in range(m):
+                            solutions[who, j] = u[j, r] if is_bound else start[j]
+                        gaps[who] = lanes[GAP + r] if is_bound else INFINITY
+                        slips[who] = slip(tile, r)
+                        if shares.shape[0] > 0:
+                            stand(tile, shares, who, r)
+                        owner[r] = NOBODY
+                if owner[r] == NOBODY and waiting < bounds.shape[0]:
+                    enter(
+                        bounds, start, margin, tile, lanes, weights, right, u, centre, far, waiting, r
+                    )
+                    owner[r] = waiting
+                    taken[r] = 0
                     waiting += 1
-                space.taken[r] += 1
-                if space.owner[r] != NOBODY:
+                taken[r] += 1
+                if owner[r] != NOBODY:
                     inside += 1
-            if inside > 0:
-                step_all(own, columns, space, whole)
-                advance(
-                    space.tile, space.first, space.second, space.lanes, space.weights, space.right
-                )
-                rounds += 1
+            if inside == 0:
+                break
+            multiply(products, weights, packed)
+            multiply(columns, right, du)
+            for j in range(m):
+                for r in range(64):
+                    packed[j * (j + 3) // 2, r] += metric[j]
+                    du[j, r] -= metric[j] * u[j, r]
+            for r in range(64):
+                if owner[r] != NOBODY:
+                    for j in range(m):
+                        du[j, r] += pulls[owner[r], j]
+            factorise_packed(packed, m, whole, lost)
+            solve_packed(packed, du)
+            multiply(rows, du, first)
+            predict(tile, first, lanes)
+            aim(lanes, n)
+            lanes_correct(tile, first, lanes, right)
+            multiply(columns, right, more)
+            solve_packed(packed, more)
+            multiply(rows, more, second)
+            direct(tile, first, second, lanes)
+            measure_steps(lanes)
+            for j in range(m):
+                for r in range(64):
+                    u[j, r] += lanes[STEP + r] * (du[j, r] + more[j, r])
+            advance(tile, first, second, lanes, weights, right)
+            rounds += 1
     return rounds

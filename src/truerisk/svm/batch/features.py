@@ -3,8 +3,12 @@
 Problem   min  ½ w·w + Σᵢ Uᵢξᵢ   with  yᵢ(w·xᵢ + b) ≥ 1 − ξᵢ  and  ξᵢ ≥ 0,  for each row U
 Given     one table of features, and as many rows of bounds as SVMs
 Returns   the decision value of every example under every SVM
-Method    interior points side by side (`truerisk.kernels.interior`), from the SVM of the mean
-          bounds. The objective is strongly convex in w: with a gap g no w is farther than √(2g)
+Method    Interior points side by side (`truerisk.kernels.interior`), from the SVM of the mean
+          bounds, in single precision, until it is roughly known who is at which bound; then the
+          path to the exact optimum (`truerisk.kernels.gram`).  Who is on one side of the margin for
+          sure, by the margins of the first SVMs, takes no part until an SVM shows otherwise.
+          What ends elsewhere, or has features of many scales, takes interior points in double
+          precision. The objective is strongly convex in w: with a gap g no w is farther than √(2g)
           from the optimal one, and an example on the margin carries that over to b. An SVM under
           which some example is nearer to the boundary than that goes on alone to the exact optimum
           (`dense.features`), as does one with no example on the margin: its b is not unique.
@@ -14,79 +18,116 @@ Memory    n·m²/2 numbers for the products of m = features + 1, some 1,000 an e
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from truerisk.aliases import Array, Flags
+from truerisk.kernels import batch as batch_kernel
+from truerisk.kernels import gram as gram_kernel
 from truerisk.kernels import interior as kernel
+from truerisk.svm.batch.gram import Bounds, balanced
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import scale_columns, solve_features
+from truerisk.svm.example_forms import has_one_scale
+from truerisk.svm.gram.path import ARRIVED, empty_path, limits_at, spread
 
 LANES = 64  # problems side by side, as in the kernel
 TILE, LANE = 11 * LANES, 7 * LANES  # numbers per example, and numbers of a lane
-NOBODY = -1  # in a lane
 PIECE = 512  # SVMs a worker takes at a time: fixed, so that results do not depend on workers
 FEW = 4  # SVMs that one after the other take less time than the lanes
 LARGEST = 2**23  # products of features: 64 MB
 MIN_WIDTH = 8  # features and bias: with fewer, the examples cost little
 WORTH_PILOTS = 4 * LANES  # SVMs
-NEAR_MARGIN = 0.25  # how far beyond the margin of all pilots an example may still matter
-MAX_NEAR = 0.75  # share of the examples above which all are taken
-ROUNDS = 2  # in which more examples may come near
+OBJECTING = 0.05  # share of the SVMs that may show an example on the other side of its margin
+MAX_CORE = 0.9  # share of the examples above which all are taken
+ROUNDS = 2  # in which more examples may take part
 MAX_STEPS = 40  # three times the usual; corrections can lead round in circles
 CENTRE = 0.3  # µ at the start, for each unit of the mean bound
+FEASIBLE = 1e-9  # of the violation at the start
+ROUGH, ROUGHLY_FEASIBLE = 1e-3, 1e-3  # gap for each unit of Σα, and violation, where paths begin
 ROUNDING = 1e-9  # of a decision value
+GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
+EXACT = 1e-9  # a gap, in units of the margin, that is rounding
+BALANCED = 1e-9  # part of Σ|z| by which Σz may miss its target
+MORE_FREE = 40  # examples for which a path has room, beyond the features
+EVENTS_PER_EXAMPLE = 5
 
 
 class Problems(NamedTuple):
     """What all problems share, and where their answers go, one row or entry per problem."""
 
-    rows: Array
-    products: Array
-    metric: Array
-    start: Array  # u₀
-    centre: float  # µ at the start, for each unit of the mean bound
-    bounds: Array
-    solutions: Array
-    gaps: Array
-    slips: Array
+    rows: NDArray[Any]
+    columns: NDArray[Any]
+    products: NDArray[Any]
+    metric: NDArray[Any]
+    start: NDArray[Any]  # u₀
+    bounds: NDArray[Any]
+    pulls: NDArray[Any]  # Rᵀα of those at their bounds who have no row
+    solutions: NDArray[Any]
+    shares: NDArray[Any]  # of the bounds; of no problem, where only the solutions are needed
+    gaps: NDArray[Any]
+    slips: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        rows: Array,
+        metric: Array,
+        start: Array,
+        bounds: Array,
+        pulls: Array,
+        *,
+        is_rough: bool = False,
+    ) -> Self:
+        """Make room for the answers; rough ones are in single precision and come with shares."""
+        kind = np.float32 if is_rough else np.float64
+        (count, n), m = bounds.shape, len(metric)
+        given = (rows, rows.T, packed_products(rows), metric, start, bounds, pulls)
+        shapes = ((count, m), (count if is_rough else 0, n), count, count)
+        return cls(
+            *(np.ascontiguousarray(array, kind) for array in given),
+            *(np.empty(shape, kind) for shape in shapes),
+        )
+
+    def solve(self, tolerance: float, feasible: float) -> int:
+        """Write the answers; return the number of steps that the lanes took together."""
+        work = workspace(*self.rows.shape, kind=self.rows.dtype)
+        steps: int = kernel.follow_paths(*self, *work, CENTRE, tolerance, feasible, MAX_STEPS)
+        return steps
 
 
 class Work(NamedTuple):
     """The memory of the lanes."""
 
-    tile: Array
-    lanes: Array
-    first: Array
-    second: Array
-    weights: Array
-    right: Array
-    packed: Array
-    u: Array
-    du: Array
-    more: Array
-    owner: NDArray[np.int64]
-    taken: NDArray[np.int64]
+    tile: NDArray[Any]
+    lanes: NDArray[Any]
+    first: NDArray[Any]
+    second: NDArray[Any]
+    weights: NDArray[Any]
+    right: NDArray[Any]
+    packed: NDArray[Any]
+    u: NDArray[Any]
+    du: NDArray[Any]
+    more: NDArray[Any]
 
 
-def workspace(n: int, m: int) -> Work:
+def workspace(n: int, m: int, kind: Any = np.float64) -> Work:
     """Allocate the lanes for n examples and m = features + 1, with nobody in them."""
     tall, wide = (n, LANES), (m, LANES)
     return Work(
-        tile=np.ones((n, TILE)),
-        lanes=np.ones(LANE),
-        first=np.zeros(tall),
-        second=np.zeros(tall),
-        weights=np.ones(tall),
-        right=np.ones(tall),
-        packed=np.ones((m * (m + 1) // 2, LANES)),
-        u=np.zeros(wide),
-        du=np.zeros(wide),
-        more=np.zeros(wide),
-        owner=np.full(LANES, NOBODY),
-        taken=np.zeros(LANES, dtype=np.int64),
+        tile=np.ones((n, TILE), kind),
+        lanes=np.ones(LANE, kind),
+        first=np.zeros(tall, kind),
+        second=np.zeros(tall, kind),
+        weights=np.ones(tall, kind),
+        right=np.ones(tall, kind),
+        packed=np.ones((m * (m + 1) // 2, LANES), kind),
+        u=np.zeros(wide, kind),
+        du=np.zeros(wide, kind),
+        more=np.zeros(wide, kind),
     )
 
 
@@ -102,6 +143,16 @@ class Table:
     scale: Array
     varies: NDArray[np.bool_]
     reach: Array
+
+    @property
+    def centred(self) -> Array:
+        """The features that vary, in the units given."""
+        return self.examples[:, :-1] * self.scale
+
+    def gram(self, which: NDArray[np.intp]) -> Array:
+        """Return the products of some examples with each other."""
+        some = self.centred[which]
+        return np.asarray(some @ some.T)
 
     @classmethod
     def of(cls, features: Array, train: NDArray[np.intp]) -> Self:
@@ -148,7 +199,7 @@ def batch_decisions(
             batch = _Batch.of(features, y, train, bounds[both])
             pilots = LANES if batch.is_large else 0
             tried = batch.decisions(slice(0, pilots), tolerance)
-            batch = batch.with_those_near(tried) if pilots else batch
+            batch = batch.with_those_unsure(tried) if pilots else batch
             pieces = [slice(k, k + PIECE) for k in range(pilots, len(both), PIECE)]
             with ThreadPoolExecutor(max(min(workers, len(pieces)), 1)) as pool:
                 solved = pool.map(lambda piece: batch.decisions(piece, tolerance), pieces)
@@ -160,8 +211,8 @@ def batch_decisions(
 class _Batch:
     """SVMs with two classes; `start` is empty where lanes are of no use.
 
-    `near` are those trained on who are solved for at first: an example beyond the margin leaves no
-    trace in the optimum.
+    The core are those trained on who are solved for at first.  Of the others the `held` are at
+    their bounds and the rest at 0: neither leaves the optimum anything to choose.
     """
 
     features: Array
@@ -170,75 +221,117 @@ class _Batch:
     bounds: Array
     table: Table
     start: Array
-    near: Flags
-    products: Array  # of those near
+    core: Flags
+    held: Flags
+    gram: Array  # of the core; empty where its products would lose digits, or fill the memory
 
     @classmethod
     def of(cls, features: Array, y: Array, train: NDArray[np.intp], bounds: Array) -> Self:
         table = Table.of(features, train)
         n, m = len(train), table.examples.shape[1]
-        near, products, start = np.ones(n, bool), np.empty((0, n)), np.empty(0)
+        everyone, start, gram = np.ones(n, bool), np.empty(0), np.empty((0, 0))
         if len(bounds) > FEW and n * m * (m + 1) // 2 <= LARGEST:
-            products = packed_products(table.examples[train])
             mean = solve_features(features[train], y[train], bounds.mean(axis=0))
             bias = mean.bias + mean.weights @ table.centre
             start = np.append(mean.weights[table.varies] * table.scale, bias)
-        return cls(features, y, train, bounds, table, start, near, products)
+            if n <= GRAM_EXAMPLES and has_one_scale(features):
+                gram = table.gram(train)
+        return cls(features, y, train, bounds, table, start, everyone, ~everyone, gram)
 
     @property
     def is_large(self) -> bool:
-        """Whether some SVMs may be solved first to see who is near the margin."""
+        """Whether some SVMs may be solved first to see who is on one side of the margin."""
         return len(self.start) >= MIN_WIDTH and len(self.bounds) >= WORTH_PILOTS
 
-    def with_those_near(self, pilots: Array) -> Self:
-        """Leave out who was clearly beyond the margin of all pilots, where that saves much."""
+    def with_those_unsure(self, pilots: Array) -> Self:
+        """Leave out who is on one side of the margin, if margins are spread as those of pilots."""
         margins = self.y[self.train] * pilots[:, self.train]
-        return self.with_near(margins.min(axis=0) < 1.0 + NEAR_MARGIN)
+        mean, spread_of = margins.mean(axis=0), margins.std(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chances = ndtr(np.nan_to_num(-np.abs(mean - 1.0) / spread_of))
+        surest = np.argsort(chances)
+        core = np.ones(len(mean), bool)
+        core[surest[np.cumsum(chances[surest]) <= OBJECTING]] = False
+        return self.with_core(core, ~core & (mean < 1.0))
 
-    def with_near(self, near: Flags) -> Self:
+    def with_core(self, core: Flags, held: Flags) -> Self:
         """Solve for these at first; for all, if they are most."""
-        if near.mean() > MAX_NEAR:
-            near = np.ones(len(near), bool)
-        if np.array_equal(near, self.near):
+        if core.mean() > MAX_CORE:
+            core, held = np.ones(len(core), bool), np.zeros(len(core), bool)
+        if np.array_equal(core, self.core):
             return self
-        products = packed_products(self.table.examples[self.train[near]])
-        return replace(self, near=near, products=products)
+        gram = self.table.gram(self.train[core]) if len(self.gram) else self.gram
+        return replace(self, core=core, held=held, gram=gram)
 
     def decisions(self, piece: slice, tolerance: float, rounds: int = ROUNDS) -> Array:
         """Solve the SVMs of a piece, in lanes where that is of use, and exactly where not.
 
-        An SVM to which somebody not near objects is solved once more with whoever did; after so
-        many rounds, with all.
+        An SVM that has somebody outside of the core on another side is solved once more with
+        whoever had; after so many rounds, with all.
         """
         bounds = self.bounds[piece]
+        values = np.empty((len(bounds), len(self.y)))
         if not len(self.start):
-            values = np.empty((len(bounds), len(self.y)))
             self.finish(values, bounds, range(len(bounds)))
             return values
-        values, gaps, slips = self.in_lanes(bounds, tolerance)
+        solved = np.zeros(len(bounds), bool)
+        if len(self.gram):
+            values, solved = self.by_paths(bounds)
+        left = np.flatnonzero(~solved)
+        if len(left):
+            values[left], gaps, slips = self.in_lanes(bounds[left], tolerance)
+            left = left[unsure(values[left], gaps, slips, self.table.reach)]
         margins = self.y[self.train] * values[:, self.train]
-        objects = (margins < 1.0) & ~self.near & (bounds > 0.0)
+        objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.core & (bounds > 0.0)
         again = objects.any(axis=1)
-        open_ = unsure(values, gaps, slips, self.table.reach) & ~again
-        self.finish(values, bounds, np.flatnonzero(open_))
+        self.finish(values, bounds, left[~again[left]])
         if again.any():
-            batch = self.with_near(self.near | objects.any(axis=0) | (rounds == 0))
-            batch = replace(batch, bounds=bounds[again])
+            core = self.core | objects.any(axis=0) | (rounds == 0)
+            batch = replace(self.with_core(core, self.held & ~core), bounds=bounds[again])
             values[again] = batch.decisions(slice(None), tolerance, rounds - 1)
         return values
 
-    def in_lanes(self, bounds: Array, tolerance: float) -> tuple[Array, Array, Array]:
-        """Return the decision values of the SVMs of those near, their gaps and their slips."""
-        table, near = self.table, self.train[self.near]
-        rows = np.ascontiguousarray(self.y[near, None] * table.examples[near])
+    def problems(self, bounds: Array, *, is_rough: bool = False) -> Problems:
+        """Return the problems of the core."""
+        table = self.table
+        rows = self.y[self.train, None] * table.examples[self.train]
         metric = np.append(table.scale**-2.0, 0.0)
-        solutions, gaps, slips = np.empty((len(bounds), len(metric))), *np.empty((2, len(bounds)))
-        bounds = np.ascontiguousarray(bounds[:, self.near])
-        problems = Problems(
-            rows, self.products, metric, self.start, CENTRE, bounds, solutions, gaps, slips
+        pulls = bounds[:, self.held] @ rows[self.held]
+        own = (rows[self.core], metric, self.start, bounds[:, self.core], pulls)
+        return Problems.of(*own, is_rough=is_rough)
+
+    def in_lanes(self, bounds: Array, tolerance: float) -> tuple[Array, Array, Array]:
+        """Return the decision values of the SVMs of the core, their gaps and their slips."""
+        problems = self.problems(bounds)
+        problems.solve(tolerance, FEASIBLE)
+        return problems.solutions @ self.table.examples.T, problems.gaps, problems.slips
+
+    def by_paths(self, bounds: Array) -> tuple[Array, Flags]:
+        """Return the decision values of the SVMs of the core, and whether they are exact."""
+        core, held = self.train[self.core], self.train[self.held]
+        features, y = self.table.centred, self.y[core]
+        problems = self.problems(bounds, is_rough=True)
+        problems.solve(ROUGH, ROUGHLY_FEASIBLE)
+        own = np.ascontiguousarray(bounds[:, self.core])
+        limits = Bounds.of(y, own)
+        fixed = self.y[held] * bounds[:, self.held]
+        total, pull = -fixed.sum(axis=1, keepdims=True), fixed @ features[held]
+        z = balanced(y * own * problems.shares, limits.lower, limits.upper, total)
+        verdicts, scale = np.empty(len(bounds), np.int64), spread(self.gram)
+        gradient = y - (z @ features[core] + pull) @ features[core].T
+        bias, gap = measured(limits, z, gradient)
+        gram_kernel.finish_all(
+            empty_path(self.gram, min(len(core), features.shape[1] + MORE_FREE)),
+            *(limits.lower, limits.upper, z, gradient, bias),
+            *(limits_at(scale, 1.0, EVENTS_PER_EXAMPLE * len(core)), scale, verdicts),
         )
-        kernel.follow_paths(problems, workspace(*rows.shape), tolerance, MAX_STEPS)
-        return solutions @ table.examples.T, gaps, slips
+        values = (z @ features[core] + pull) @ features.T
+        bias, gap = measured(limits, z, y - values[:, core])
+        good = (verdicts == ARRIVED) & (gap <= EXACT)
+        missing = z.sum(axis=1) - total[:, 0]
+        good &= np.abs(missing) <= BALANCED * (np.abs(z).sum(axis=1) + np.abs(total[:, 0]))
+        good &= limits.has_inside(z)
+        return values + bias[:, None], good
 
     def finish(self, values: Array, bounds: Array, which: Iterable[int]) -> None:
         """Solve these SVMs to the exact optimum, in place."""
@@ -259,6 +352,14 @@ def unsure(values: Array, gaps: Array, slips: Array, reach: Array) -> NDArray[np
     away += np.where(known, slips, 0.0)[:, None] + ROUNDING
     verdict: NDArray[np.bool_] = ~known | (np.abs(values) <= away).any(axis=1)
     return verdict
+
+
+def measured(limits: Bounds, z: Array, gradient: Array) -> tuple[Array, Array]:
+    """Return the bias of every row of z, and its gap in units of the margin."""
+    bias, gap = np.empty((2, len(z)))
+    gradient = np.ascontiguousarray(gradient)
+    batch_kernel.measure_all(limits.lower, limits.upper, z, gradient, bias, gap)
+    return bias, gap
 
 
 def packed_products(rows: Array) -> Array:

@@ -206,6 +206,15 @@ class Bounds:
         """Take those of some replicates."""
         return Bounds(self.lower[which], self.upper[which])
 
+    def has_inside(self, z: Array) -> Flags:
+        """Tell in which replicates somebody is free for sure, and pins the bias down.
+
+        It may be rounding that keeps an example off its bound.
+        """
+        edge = INSIDE * (self.upper - self.lower)
+        inside = (z - self.lower > edge) & (self.upper - z > edge)
+        return np.asarray(inside.any(axis=1))
+
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
@@ -298,15 +307,15 @@ def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
     return Rough(z, states)
 
 
-def balanced(z: Array, lower: Array, upper: Array) -> Array:
-    """Bring every Σz to 0 within the bounds, first by those that are free."""
+def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0) -> Array:
+    """Bring every Σz to its total within the bounds, first by those that are free."""
     for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
-        excess = z.sum(axis=1, keepdims=True)
+        excess = z.sum(axis=1, keepdims=True) - total
         # To share rounding out would take bounded examples off their bounds.
         excess[np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1, keepdims=True)] = 0.0
         room = np.where(who, np.where(excess > 0.0, z - lower, upper - z), 0.0)
-        total = room.sum(axis=1, keepdims=True)
-        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
+        most = room.sum(axis=1, keepdims=True)
+        share = np.minimum(np.abs(excess) / np.where(most > 0.0, most, 1.0), 1.0)
         z = np.clip(z - np.sign(excess) * share * room, lower, upper)
     return z
 
@@ -359,9 +368,7 @@ def judged(batch: Batch, bounds: Bounds, ends: Ends) -> Attempt:
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
     good = settled & (gap <= batch.tolerance)
     good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
-    # A free example pins the bias down unless it is rounding that keeps it off its bound.
-    edge = INSIDE * (bounds.upper - bounds.lower)
-    good &= ((z - bounds.lower > edge) & (bounds.upper - z > edge)).any(axis=1)
+    good &= bounds.has_inside(z)
     decisions += bias[:, None]
     return Attempt(decisions, good, sides == 0, work, gap)
 
