@@ -34,3 +34,16 @@ def test_a_narrow_table_breaks_before_an_interval_and_nowhere_in_it(width):
 def test_words_with_a_bracket_are_left_as_they_are():
     table = Table("", heads("name", *(f"#{at}" for at in range(4))), (("a [b]", *NUMBERS, "1"),))
     assert "a [b]" in printed(table, 80)
+
+
+def test_a_narrow_table_breaks_names_after_hyphens_and_underscores():
+    rows = (
+        ("Kolmogorov-Smirnov distance", "variance_components_moving_threshold", "0.865"),
+        ("F1", "clopper_pearson", "0.933"),
+    )
+    table = Table("Measures", heads("measure", "method", "#value"), rows)
+    broken = printed(table, 54).split()
+    assert {"Kolmogorov-Smirnov", "variance_components_", "moving_threshold"} <= set(broken)
+    narrow = printed(table, 38).split()
+    assert {"Kolmogorov-", "Smirnov", "variance_", "components_"} <= set(narrow)
+    assert rows[0][1] in printed(table, 100)

@@ -17,6 +17,7 @@ from truerisk.results import UNDEFINED
 
 MAX_IN_A_LINE = 2000
 MIN_NAME = 8  # columns for a name, before numbers are broken
+MIN_WORD = 12  # columns of a word, before it is broken after a hyphen or an underscore
 
 
 def print_result(result: Any, console: Console, **options: Any) -> None:
@@ -69,6 +70,7 @@ def print_table(table: Table, console: Console) -> None:
             for row in rows
         ]
     fits = _numbers_fit(table, rows, console.width)
+    room = _room_of_a_name(table, rows, console.width)
     for column, width in zip(table.columns, _widths(table, rows), strict=True):
         whole = column.numeric and fits
         drawn.add_column(
@@ -80,7 +82,7 @@ def print_table(table: Table, console: Console) -> None:
         )
     for row in rows:
         cells = zip(table.columns, row, strict=True)
-        shown = [cell if column.numeric else visible(cell) for column, cell in cells]
+        shown = [cell if column.numeric else _broken(visible(cell), room) for column, cell in cells]
         drawn.add_row(*(Text(one, style="yellow" if one == UNDEFINED else "") for one in shown))
     console.print(drawn)
 
@@ -101,6 +103,27 @@ def _numbers_fit(table: Table, rows: Sequence[Sequence[str]], width: int) -> boo
         for column, own in zip(table.columns, widths, strict=True)
     )
     return used + 2 * len(widths) <= width
+
+
+def _room_of_a_name(table: Table, rows: Sequence[Sequence[str]], width: int) -> int:
+    """Give the columns that numbers leave for each name; the whole width where all fits."""
+    widths = _widths(table, rows)
+    numbers = [own for column, own in zip(table.columns, widths, strict=True) if column.numeric]
+    left = width - 2 * len(widths) - sum(numbers)
+    names = len(widths) - len(numbers)
+    return width if sum(widths) - sum(numbers) <= left else max(left // max(names, 1), MIN_WORD)
+
+
+def _broken(name: str, room: int) -> str:
+    """Break words longer than the room after a hyphen or an underscore, where they have one."""
+    return " ".join(_broken_word(word, room) for word in name.split(" "))
+
+
+def _broken_word(word: str, room: int) -> str:
+    if len(word) <= room:
+        return word
+    at = max(word.rfind("-", 0, room), word.rfind("_", 0, room)) + 1
+    return f"{word[:at]}\n{_broken_word(word[at:], room)}" if at else word
 
 
 def print_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
