@@ -144,8 +144,7 @@ def test_columns_that_cannot_be_told_are_refused(given, columns, message):
 
 
 def test_columns_of_a_table_and_classes_of_score_columns():
-    settled = TableRoles(drop=("id",)).settled(["id", "age", "Class"])
-    assert (settled.target, settled.group, settled.features) == ("Class", None, ("age",))
+    assert TableRoles(drop=("id",)).settled(["id", "age", "Class"]) == ("Class", ("age",))
     assert classes_of_columns(("proba_0", "proba_1")) == ("0", "1")
     assert classes_of_columns(("cat", "dog")) == ("cat", "dog")
 
