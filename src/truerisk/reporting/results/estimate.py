@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MANY = 30  # replicates from which on they are counted in bars
 MAX_BARS = 40
-FEWEST = 2  # of one nobody knows how much refits differ
+MIN_REFITS = 2  # of one nobody knows how much refits differ
 FORMS = {
     "exact": "Exact binomial",
     "percentile": "Perturbation: percentile",
@@ -64,7 +64,9 @@ def _refit_sections(result: Estimate) -> Iterator[doc.Section]:
 
 def has_refits(result: Any) -> TypeGuard[Resampled]:
     """Whether an estimate has the values of several refits."""
-    return isinstance(result, Resampled) and bool(np.isfinite(result.replicates).sum() >= FEWEST)
+    return isinstance(result, Resampled) and bool(
+        np.isfinite(result.replicates).sum() >= MIN_REFITS
+    )
 
 
 def refit_chart(result: Resampled) -> doc.Chart:

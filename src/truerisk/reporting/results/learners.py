@@ -147,12 +147,12 @@ def error_is_open(evaluation: Any) -> Iterator[str]:
     if error is None or error.interval is None or not error.is_defined:
         return
     if error.interval.width > NEARLY * WIDE_ERROR:
-        wanted = WIDE_ERROR / 2
+        half = WIDE_ERROR / 2
         # Widths shrink with the root of the size: near enough for "about".
         needed = 10 * math.ceil(evaluation.n * (error.interval.width / WIDE_ERROR) ** 2 / 10)
         yield (
             f"Collect about {count(needed - evaluation.n)} more examples to know the error rate to "
-            f"±{wanted:.2f}, now {with_interval(error)}; whether they would lower it, too, "
+            f"±{half:.2f}, now {with_interval(error)}; whether they would lower it, too, "
             "says `truerisk curve`."
         )
 
