@@ -127,8 +127,8 @@ def test_a_baseline_is_compared_on_the_same_examples(folder):
 def test_every_slice_must_show_its_bounds(folder):
     # In a 2 of 30 positives are missed, [0.779, 0.992]; in b 12 of 30, [0.406, 0.773].
     rows = ["y_true,y_pred,side"]
-    for side, found in (("a", 28), ("b", 18)):
-        rows += [f"1,{int(at < found)},{side}" for at in range(30)] + [f"0,0,{side}"] * 30
+    for side, outcome in (("a", 28), ("b", 18)):
+        rows += [f"1,{int(at < outcome)},{side}" for at in range(30)] + [f"0,0,{side}"] * 30
     (folder / "sides.csv").write_text("\n".join(rows) + "\n")
     text = '[gate]\nfiles="sides.csv"\n[gate.slices]\nby="side"\n'
     result = gate(folder, text + 'recall=">= 0.5"\n')[0].run()

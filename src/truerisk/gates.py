@@ -8,7 +8,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -73,11 +73,6 @@ def at_most(estimate: Estimate, bound: float) -> Check:
     return _against(estimate, bound, lower=False)
 
 
-def in_slice(check: Check, name: str) -> Check:
-    """Say of a claim that it is about one slice."""
-    return replace(check, claim=f"{check.claim} in {name}")
-
-
 def no_slice_worse(evaluation: Evaluation) -> Check:
     """Check that no slice is surely worse than the rest: the claim fails if one is.
 
@@ -124,7 +119,8 @@ def _against(estimate: Estimate, bound: float, *, lower: bool) -> Check:
     claim = f"{estimate.measure} {sign} {bound:g}"
     interval = estimate.interval
     if not estimate.is_defined or interval is None:
-        reason = "it has no interval." if estimate.is_defined else _undefined(estimate)
+        undefined = f"it is undefined on these examples. {'; '.join(estimate.notes)}".strip()
+        reason = "it has no interval." if estimate.is_defined else undefined
         return Check(claim=claim, is_shown=False, reason=reason, estimate=estimate)
     end = interval.low if lower else interval.high
     is_shown = end >= bound if lower else end <= bound
@@ -135,10 +131,6 @@ def _against(estimate: Estimate, bound: float, *, lower: bool) -> Check:
     return Check(claim=claim, is_shown=is_shown, reason=reason, estimate=estimate)
 
 
-def _undefined(estimate: Estimate) -> str:
-    return f"it is undefined on these examples. {'; '.join(estimate.notes)}".strip()
-
-
 def _remedy(estimate: Estimate, end: float, bound: float) -> str:
     """Say how many examples would do; the distance to the end falls as 1/√n."""
     room = (estimate.value - bound) / (estimate.value - end) if estimate.value != end else 0.0
@@ -147,11 +139,8 @@ def _remedy(estimate: Estimate, end: float, bound: float) -> str:
     times = 1 / room**2
     if times > MAX_TIMES:
         return ""
-    return f" About {_times(times)} times as many examples would show it if the value stays so."
-
-
-def _times(factor: float) -> str:
-    return f"{factor:.1f}" if factor < 10 else f"{math.ceil(factor):,}"
+    words = f"{times:.1f}" if times < 10 else f"{math.ceil(times):,}"
+    return f" About {words} times as many examples would show it if the value stays so."
 
 
 def is_better(result: "Comparisons | Comparison") -> Check:
@@ -308,7 +297,10 @@ class Gate:
             source = evaluation.source
             checks += _checked(evaluation, self.bounds)
             for name, one in evaluation.slices.items():
-                checks += [in_slice(check, name) for check in _checked(one, self.slice_bounds)]
+                checks += [
+                    dataclasses.replace(check, claim=f"{check.claim} in {name}")
+                    for check in _checked(one, self.slice_bounds)
+                ]
             if self.by and not self.slice_bounds:
                 checks.append(no_slice_worse(evaluation))
         checks += [

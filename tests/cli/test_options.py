@@ -112,13 +112,13 @@ def test_limits_reach_the_reader(run, predictions):
     assert run("score", predictions, "--max-line-bytes", "100", "--hash-all").exit_code == 0
 
 
-def written(write, truth, called):
-    rows = "".join(f"{y},{p}\n" for y, p in zip(truth, called, strict=True))
+def written(write, truth, predicted):
+    rows = "".join(f"{y},{p}\n" for y, p in zip(truth, predicted, strict=True))
     return write("y_true,y_pred\n" + rows)
 
 
 @pytest.mark.parametrize(
-    ("called", "remedy"),
+    ("predicted", "remedy"),
     [
         ("1.0 0.0 0.0 0.0", ["--numeric-labels"]),
         ("True False False False", ["--numeric-labels"]),
@@ -126,8 +126,8 @@ def written(write, truth, called):
         (">=50K <50K <50K <50K", ["--map", ">=50K", "1", "--map", "<50K", "0"]),
     ],
 )
-def test_labels_in_two_spellings_end_in_3_and_the_named_remedy_helps(run, write, called, remedy):
-    path = written(write, "1010", called.split())
+def test_labels_in_two_spellings_end_in_3_and_the_named_remedy_helps(run, write, predicted, remedy):
+    path = written(write, "1010", predicted.split())
     refused = run("score", path)
     assert refused.exit_code == 3
     assert remedy[0] in refused.stderr

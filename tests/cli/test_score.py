@@ -47,12 +47,12 @@ def test_tables_tell_what_was_guessed(run, predictions):
 
 def test_a_file_and_its_columns_are_answered_alike_when_nothing_is_asked_for(run, predictions):
     rows = [row.split(",") for row in predictions.read_text().splitlines()]
-    truth, called, score = (
+    truth, predicted, score = (
         [row[rows[0].index(name)] for row in rows[1:]] for name in ("y_true", "y_pred", "score")
     )
     seed = 11
     result = json.loads(run("score", predictions, "--seed", str(seed), "--json").stdout)
-    expected = evaluate(truth, called, y_score=list(map(float, score)), random_state=seed)
+    expected = evaluate(truth, predicted, y_score=list(map(float, score)), random_state=seed)
     assert result["settings"] == as_plain(expected)["settings"]
     assert result["estimates"] == as_plain(expected)["estimates"]
 

@@ -133,8 +133,12 @@ def test_audit_of_predictions_and_of_a_model(run, tmp_path):
         "audit", path, *drawn, "--target", "y_true", "--model", "tree", "--folds", 3, "--json"
     )
     assert ended.exit_code == 0, ended.output
-    found = json.loads(ended.stdout)
-    assert (found["subject"], found["drawn"], found["source"]["target"]) == ("tree", 20, "y_true")
+    result = json.loads(ended.stdout)
+    assert (result["subject"], result["drawn"], result["source"]["target"]) == (
+        "tree",
+        20,
+        "y_true",
+    )
 
 
 def test_audit_refuses_what_it_would_ignore(run, tmp_path):

@@ -48,8 +48,8 @@ def test_every_item_comes_once_and_in_its_order(n, workers, seconds):
 def test_the_caller_is_never_more_than_a_few_batches_behind():
     log = []
     results = in_order(lambda items: Computed(items, log, 1.0), range(1000), 2)
-    for asked, _ in zip(range(1, 100), results, strict=False):
-        assert len(listed(log, "submitted")) - asked < UNDER_WAY * 2
+    for requests, _ in zip(range(1, 100), results, strict=False):
+        assert len(listed(log, "submitted")) - requests < UNDER_WAY * 2
 
 
 def test_short_tasks_go_in_large_batches_and_long_ones_alone():

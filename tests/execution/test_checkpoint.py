@@ -65,11 +65,11 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, stored):
         for _ in range(stored):
             next(results)
         results.close()
-    computed, told = [], []
-    done = run(tmp_path, computed=computed, progress=lambda *how_far: told.append(how_far))
+    computed, words = [], []
+    done = run(tmp_path, computed=computed, progress=lambda *how_far: words.append(how_far))
     assert done == SQUARES
     assert computed == list(range(stored, 6))
-    assert told[-1] == (6, 6, 6)
+    assert words[-1] == (6, 6, 6)
 
 
 def test_each_call_of_a_run_has_its_own_results(tmp_path):
@@ -227,12 +227,12 @@ def test_a_full_disk_is_told_and_the_checkpoint_stays_usable(tmp_path, monkeypat
         with pytest.raises(ResourceError, match=r"results-1 could not .* No space left on device"):
             run(tmp_path)
     path = tmp_path / "results-1"
-    kept = path.read_bytes()
+    remaining = path.read_bytes()
     computed = []
     assert run(tmp_path, computed=computed) == SQUARES
     assert computed == [2, 3, 4, 5]
-    assert len(kept) == path.stat().st_size - 4 * RECORD_BYTES
-    assert path.read_bytes()[: len(kept)] == kept
+    assert len(remaining) == path.stat().st_size - 4 * RECORD_BYTES
+    assert path.read_bytes()[: len(remaining)] == remaining
 
 
 def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
@@ -328,10 +328,10 @@ results = st.dictionaries(
 
 def contents(stored):
     file = io.BytesIO(stored)
-    found = []
+    result = []
     while (content := next_content(file, len(stored) - file.tell())) is not None:
-        found.append(content)
-    return found
+        result.append(content)
+    return result
 
 
 @given(result=results)
@@ -359,11 +359,11 @@ def test_a_changed_byte_is_never_taken_for_a_result(parts, data):
     stored = bytearray(b"".join(map(framed, parts)))
     stored[data.draw(st.integers(0, len(stored) - 1))] ^= data.draw(st.integers(1, 255))
     try:
-        found = contents(bytes(stored))
+        result = contents(bytes(stored))
     except Damaged:
         return
-    assert found == parts[: len(found)]
-    assert len(found) == len(parts) - 1  # only the last record may pass for one not finished
+    assert result == parts[: len(result)]
+    assert len(result) == len(parts) - 1  # only the last record may pass for one not finished
 
 
 def test_zeros_that_a_loss_of_power_leaves_are_no_damage():
@@ -433,8 +433,8 @@ DIFFERENT = {
 
 def test_whatever_differs_makes_another_fingerprint():
     array = np.array([[1.0, 2.0], [3.0, 4.0]])
-    found = {fingerprint(one) for one in (array, *DIFFERENT.values())}
-    assert len(found) == len(DIFFERENT) + 1
+    result = {fingerprint(one) for one in (array, *DIFFERENT.values())}
+    assert len(result) == len(DIFFERENT) + 1
 
 
 @pytest.mark.parametrize("name", DIFFERENT)

@@ -26,17 +26,17 @@ def processes_of(client):
 
 def test_an_address_is_enough(client):
     with use_cluster(client.scheduler.address):
-        found = list(run_each(process(), {}, range(10)))
-    assert {int(one["process"]) for one in found} <= processes_of(client)
-    assert all((one["threads"] == 1).all() for one in found)
+        result = list(run_each(process(), {}, range(10)))
+    assert {int(one["process"]) for one in result} <= processes_of(client)
+    assert all((one["threads"] == 1).all() for one in result)
     assert cluster_in_use() is None
 
 
 def test_a_plain_call_holds_until_it_is_taken_back(client):
     use_cluster(client)
-    [found] = run_each(process(), {}, [0])
+    [result] = run_each(process(), {}, [0])
     use_cluster(None)
-    assert int(found["process"]) in processes_of(client)
+    assert int(result["process"]) in processes_of(client)
     assert cluster_in_use() is None
     assert client.status == "running"
 

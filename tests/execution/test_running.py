@@ -88,10 +88,10 @@ def where_it_runs():
 
 
 def test_workers_map_the_data_and_have_one_thread():
-    found = list(run_each(where_it_runs(), {"X": np.zeros(1000)}, range(8), n_jobs=2))
-    assert os.getpid() not in {int(one["process"]) for one in found}
-    assert all(one["mapped"] for one in found)
-    assert all((one["threads"] == 1).all() for one in found)
+    result = list(run_each(where_it_runs(), {"X": np.zeros(1000)}, range(8), n_jobs=2))
+    assert os.getpid() not in {int(one["process"]) for one in result}
+    assert all(one["mapped"] for one in result)
+    assert all((one["threads"] == 1).all() for one in result)
 
 
 def test_a_pool_is_used_again_by_the_next_run():
@@ -117,15 +117,15 @@ def slow_process():
 
 def test_little_work_stays_in_this_process():
     processes.stop_processes()
-    found = list(run_each(slow_process(), {"seconds": 0.01}, range(20), n_jobs=2, begin_here=True))
-    assert [int(one["item"]) for one in found] == list(range(20))
-    assert {int(one["process"]) for one in found} == {os.getpid()}
+    result = list(run_each(slow_process(), {"seconds": 0.01}, range(20), n_jobs=2, begin_here=True))
+    assert [int(one["item"]) for one in result] == list(range(20))
+    assert {int(one["process"]) for one in result} == {os.getpid()}
 
 
 def test_long_work_begins_here_and_goes_on_in_processes_once_they_are_ready(tmp_path):
     processes.stop_processes()
     with Checkpoint.open(tmp_path / "run", {}) as checkpoint:
-        found = list(
+        result = list(
             run_each(
                 slow_process(),
                 {"seconds": 0.2},
@@ -135,8 +135,8 @@ def test_long_work_begins_here_and_goes_on_in_processes_once_they_are_ready(tmp_
                 checkpoint=checkpoint,
             )
         )
-    assert [int(one["item"]) for one in found] == list(range(60))
-    places = [int(one["process"]) for one in found]
+    assert [int(one["item"]) for one in result] == list(range(60))
+    places = [int(one["process"]) for one in result]
     here = places.count(os.getpid())
     assert 0 < here < 60
     assert places[:here] == [os.getpid()] * here
@@ -230,9 +230,9 @@ def test_a_worker_killed_twice_is_told_with_what_is_kept(tmp_path):
         results = run_each(task, {"factor": 2}, range(6), n_jobs=2, checkpoint=checkpoint)
         with pytest.raises(
             ResourceError, match=r"ended from outside twice, at item .* of 6"
-        ) as told:
+        ) as words:
             list(results)
-    assert f"results are kept in {tmp_path / 'run'}" in str(told.value)
+    assert f"results are kept in {tmp_path / 'run'}" in str(words.value)
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.5, np.nan])

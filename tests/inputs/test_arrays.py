@@ -37,9 +37,9 @@ def test_a_column_holds_what_was_given(column):
     "column", [["a", 1], ["a", True], [1.5, "a"], ["a", "a\0"], [["a"], [2]]], ids=repr
 )
 def test_what_numpy_would_write_out_as_text_stays_what_it_is(column):
-    found = as_column(column)
-    assert found.dtype == object
-    assert found.tolist() == column
+    result = as_column(column)
+    assert result.dtype == object
+    assert result.tolist() == column
 
 
 def test_a_number_that_is_none_stays_so_beside_texts():

@@ -164,13 +164,13 @@ def test_what_is_no_corpus_is_refused(write, tmp_path):
 
 
 @pytest.mark.parametrize(("content", "name"), [(JSON, "c.jsonl.gz"), (CSV, "c.csv.gz")])
-@pytest.mark.parametrize("kept", [0.3, 0.9])
-def test_a_truncated_gzip_file_is_refused(write, content, name, kept):
+@pytest.mark.parametrize("remaining", [0.3, 0.9])
+def test_a_truncated_gzip_file_is_refused(write, content, name, remaining):
     rng = np.random.default_rng(0)
     noise = "".join(map(chr, rng.integers(97, 123, 300_000)))
     data = gzip.compress(content.replace("Wheat up", noise).encode())
     with refused("must be complete; the gzip data end early"):
-        read_corpus(write(data[: int(kept * len(data))], name))
+        read_corpus(write(data[: int(remaining * len(data))], name))
 
 
 def test_a_bomb_is_refused_before_it_expands(write):
@@ -197,9 +197,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(write, monkeypatch):
     before = corpora.recognise
 
     def then_grow(*arguments, **named):
-        found = before(*arguments, **named)
+        result = before(*arguments, **named)
         path.write_text(JSON + "{broken", encoding="utf-8")
-        return found
+        return result
 
     monkeypatch.setattr(corpora, "recognise", then_grow)
     with pytest.raises(ResourceError, match="changed while it was read"):
@@ -243,23 +243,23 @@ def refuse(sentence):
 
 
 def test_a_label_that_is_there_twice_counts_once():
-    found = Documents(ReadingOptions())
-    found.add("text", ["b", "a", "b"], refuse=refuse)
-    assert (found.labels, found.ids) == ([("b", "a")], ["1"])
+    result = Documents(ReadingOptions())
+    result.add("text", ["b", "a", "b"], refuse=refuse)
+    assert (result.labels, result.ids) == ([("b", "a")], ["1"])
 
 
 def test_white_space_around_labels_is_kept_unless_told_otherwise():
-    kept, stripped = Documents(ReadingOptions()), Documents(ReadingOptions(strip=True))
-    for found in (kept, stripped):
-        found.add("text", [" a"], refuse=refuse)
-    assert (kept.labels, stripped.labels) == ([(" a",)], [("a",)])
+    remaining, stripped = Documents(ReadingOptions()), Documents(ReadingOptions(strip=True))
+    for result in (remaining, stripped):
+        result.add("text", [" a"], refuse=refuse)
+    assert (remaining.labels, stripped.labels) == ([(" a",)], [("a",)])
 
 
 def test_numbers_of_documents_count_those_left_out():
-    found = Documents(ReadingOptions(missing="drop"))
+    result = Documents(ReadingOptions(missing="drop"))
     for text, labels in (("a", ["x"]), (None, ["x"]), ("b", None), ("c", [])):
-        found.add(text, labels, refuse=refuse)
-    assert (found.ids, found.texts, found.dropped) == (["1", "4"], ["a", "c"], 2)
+        result.add(text, labels, refuse=refuse)
+    assert (result.ids, result.texts, result.dropped) == (["1", "4"], ["a", "c"], 2)
 
 
 @pytest.mark.parametrize(
@@ -276,10 +276,10 @@ def test_numbers_of_documents_count_those_left_out():
     ],
 )
 def test_a_document_that_cannot_be_is_refused(text, labels, more, message):
-    found = Documents(ReadingOptions())
-    found.add("one", ["x"], refuse=refuse, id="first")
+    result = Documents(ReadingOptions())
+    result.add("one", ["x"], refuse=refuse, id="first")
     with refused(message):
-        found.add(text, labels, refuse=refuse, **more)
+        result.add(text, labels, refuse=refuse, **more)
 
 
 def test_a_cell_is_cut_at_the_separator():

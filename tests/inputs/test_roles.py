@@ -112,18 +112,18 @@ def test_the_nearest_name_is_suggested(columns, hint):
 
 
 def test_the_usual_names_are_found_in_any_case():
-    found = CorpusColumns().settled(["Doc ID", "Body", "Topics", "Split", "other"])
-    assert found == CorpusColumns(text="Body", labels="Topics", id="Doc ID", split="Split")
+    result = CorpusColumns().settled(["Doc ID", "Body", "Topics", "Split", "other"])
+    assert result == CorpusColumns(text="Body", labels="Topics", id="Doc ID", split="Split")
 
 
 def test_a_given_name_is_taken_as_it_is():
-    found = CorpusColumns(text="label", labels="text").settled(["text", "label"])
-    assert (found.text, found.labels) == ("label", "text")
+    result = CorpusColumns(text="label", labels="text").settled(["text", "label"])
+    assert (result.text, result.labels) == ("label", "text")
 
 
 def test_an_empty_name_leaves_a_column_aside():
-    found = CorpusColumns(id="", split="").settled(["id", "text", "labels", "split"])
-    assert (found.id, found.split) == (None, None)
+    result = CorpusColumns(id="", split="").settled(["id", "text", "labels", "split"])
+    assert (result.id, result.split) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,7 @@ def test_columns_that_cannot_be_told_are_refused(given, columns, message):
 
 
 def test_columns_of_a_table_and_classes_of_score_columns():
-    settled = TableRoles(drop=("id",)).settled(["id", "age", "Class"])
-    assert (settled.target, settled.group, settled.features) == ("Class", None, ("age",))
+    assert TableRoles(drop=("id",)).settled(["id", "age", "Class"]) == ("Class", ("age",))
     assert classes_of_columns(("proba_0", "proba_1")) == ("0", "1")
     assert classes_of_columns(("cat", "dog")) == ("cat", "dog")
 

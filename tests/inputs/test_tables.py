@@ -255,9 +255,9 @@ def test_a_missing_target_is_refused_with_its_count_or_dropped(write):
 
 def test_what_says_missing_must_be_told(write):
     content = "v,w,y\n1,?,a\n?,u,b\n3,u,a\n"
-    told = read_table(write(content), missing_values=["?"])
-    assert told.kinds == ("number", "category")
-    assert_array_equal(told.X, [[1, NAN], [NAN, 0], [3, 0]])
+    words = read_table(write(content), missing_values=["?"])
+    assert words.kinds == ("number", "category")
+    assert_array_equal(words.X, [[1, NAN], [NAN, 0], [3, 0]])
     untold = read_table(write(content))
     assert untold.kinds == ("category", "category")
     assert "v: '?' is a category of its own; --missing-values '?' says" in untold.notes[0]
@@ -346,8 +346,8 @@ def test_a_file_cut_off_is_refused(write):
 def test_a_file_that_changes_while_read_is_not_used(write, monkeypatch):
     path = write(CSV)
     stale = Fingerprint(1, 2, 3, 4)
-    found = tables.recognise(path, ReadingOptions())
-    monkeypatch.setattr(tables, "recognise", lambda *_, **__: (found[0], stale, None))
+    result = tables.recognise(path, ReadingOptions())
+    monkeypatch.setattr(tables, "recognise", lambda *_, **__: (result[0], stale, None))
     with pytest.raises(ResourceError, match="changed while it was read"):
         read_table(path, target="ill")
 

@@ -111,19 +111,19 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def test_counts_worked_by_hand():
-    found = score_distribution([0, 0, 1, 0, 1, 1], [0.0, 0.1, 0.25, 0.5, 0.75, 1.0], bins=4)
-    assert found.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
-    assert found.negatives.tolist() == [2, 0, 1, 0]
-    assert found.positives.tolist() == [0, 1, 0, 2]
-    assert found.infinite == 0
+    result = score_distribution([0, 0, 1, 0, 1, 1], [0.0, 0.1, 0.25, 0.5, 0.75, 1.0], bins=4)
+    assert result.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert result.negatives.tolist() == [2, 0, 1, 0]
+    assert result.positives.tolist() == [0, 1, 0, 2]
+    assert result.infinite == 0
 
 
 def test_an_edge_is_the_number_that_it_is_written_as():
     # 3 × 0.1 is not 0.3, and 12 × 0.025 is not either.
     assert 0.3 in round_edges(0.0, 1.0, 10).tolist()
     assert 0.3 in round_edges(0.0, 1.0, 40).tolist()
-    found = score_distribution([1, 0], [0.3, 0.95], bins=10)
-    assert found.positives[found.edges[:-1].tolist().index(0.3)] == 1
+    result = score_distribution([1, 0], [0.3, 0.95], bins=10)
+    assert result.positives[result.edges[:-1].tolist().index(0.3)] == 1
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_edges_ascend_hold_the_range_and_are_at_most_so_many(one, other, bins):
 def test_counts_are_those_of_a_histogram(some, bins):
     scores, truth = (np.array(column) for column in zip(*some, strict=True))
     scores = scores / 8  # exact in binary
-    found = score_distribution(truth.astype(bool), scores, bins=bins)
-    for counts, chosen in ((found.positives, truth), (found.negatives, ~truth)):
-        expected, _ = np.histogram(scores[chosen], bins=found.edges)
+    result = score_distribution(truth.astype(bool), scores, bins=bins)
+    for counts, chosen in ((result.positives, truth), (result.negatives, ~truth)):
+        expected, _ = np.histogram(scores[chosen], bins=result.edges)
         np.testing.assert_array_equal(counts, expected)
 
 
@@ -182,16 +182,16 @@ def test_counts_are_those_of_a_histogram(some, bins):
     ],
 )
 def test_scores_of_any_size_are_counted(scores):
-    found = score_distribution([0, 1], scores)
-    assert (found.negatives.sum(), found.positives.sum()) == (1, 1)
-    assert np.isfinite(found.edges).all()
+    result = score_distribution([0, 1], scores)
+    assert (result.negatives.sum(), result.positives.sum()) == (1, 1)
+    assert np.isfinite(result.edges).all()
 
 
 def test_infinite_scores_are_told_and_not_drawn():
-    found = score_distribution([0, 1, 1, 0], [-np.inf, np.inf, 0.25, 0.75])
-    assert found.infinite == 2
-    assert (found.negatives.sum(), found.positives.sum()) == (1, 1)
-    assert (found.edges[0], found.edges[-1]) == (0.24, 0.76)
+    result = score_distribution([0, 1, 1, 0], [-np.inf, np.inf, 0.25, 0.75])
+    assert result.infinite == 2
+    assert (result.negatives.sum(), result.positives.sum()) == (1, 1)
+    assert (result.edges[0], result.edges[-1]) == (0.24, 0.76)
     nothing = score_distribution([0, 1], [-np.inf, np.inf])
     assert (nothing.infinite, nothing.positives.sum()) == (2, 0)
 
@@ -200,10 +200,10 @@ def test_a_thinned_table_gives_nearly_the_same_counts():
     rng = np.random.default_rng(2)
     scores = rng.normal(size=80_000)
     truth = rng.random(80_000) < 0.3
-    found = distribution_of(sweep(rank(scores, truth)))
-    expected, _ = np.histogram(scores[truth], bins=found.edges)
-    assert np.abs(found.positives - expected).max() <= truth.sum() / 4000
-    assert found.positives.sum() == truth.sum()
+    result = distribution_of(sweep(rank(scores, truth)))
+    expected, _ = np.histogram(scores[truth], bins=result.edges)
+    assert np.abs(result.positives - expected).max() <= truth.sum() / 4000
+    assert result.positives.sum() == truth.sum()
 
 
 def test_too_few_bins_are_refused():
@@ -213,8 +213,8 @@ def test_too_few_bins_are_refused():
 
 def test_both_classes_are_drawn_as_shares_of_their_own():
     ax = Figure().subplots()
-    found = score_distribution([0, 0, 0, 1], [0.1, 0.1, 0.2, 0.9])
-    assert found.plot(ax) is ax
+    result = score_distribution([0, 0, 0, 1], [0.1, 0.1, 0.2, 0.9])
+    assert result.plot(ax) is ax
     heights = [patch.get_data().values for patch in ax.patches]
     assert [total.sum() for total in heights] == pytest.approx([1, 1])
     assert [text.get_label() for text in ax.patches] == ["negative", "positive"]

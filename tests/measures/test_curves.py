@@ -33,9 +33,9 @@ rows = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=2, max
 def test_curves_agree_with_scikit_learn(some):
     scores, truth = (np.array(column) for column in zip(*some, strict=True))
     fpr, tpr, _ = sklearn_roc(truth, scores, drop_intermediate=False)
-    found = roc(truth, scores)
-    np.testing.assert_allclose(found.fpr, fpr, atol=1e-15)
-    np.testing.assert_allclose(found.tpr, tpr, atol=1e-15)
+    result = roc(truth, scores)
+    np.testing.assert_allclose(result.fpr, fpr, atol=1e-15)
+    np.testing.assert_allclose(result.tpr, tpr, atol=1e-15)
     precision, recall, thresholds = sklearn_precision_recall(truth, scores)
     drawn = precision_recall(truth, scores)
     np.testing.assert_allclose(drawn.precision[::-1], precision[:-1], atol=1e-15)
@@ -81,10 +81,10 @@ def test_the_cost_curve_worked_by_hand():
 
 
 def test_the_normalised_cost_worked_by_hand():
-    found = roc(TRUTH, SCORES).normalised_cost(points=5)
+    result = roc(TRUTH, SCORES).normalised_cost(points=5)
     # hull points (0, 0), (0, ⅓), (½, 1), (1, 1): the least of q, ⅔q, ½(1 − q), 1 − q
-    assert found.probability_cost.tolist() == [0, 0.25, 0.5, 0.75, 1]
-    assert found.cost.tolist() == pytest.approx([0, 1 / 6, 1 / 4, 1 / 8, 0])
+    assert result.probability_cost.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert result.cost.tolist() == pytest.approx([0, 1 / 6, 1 / 4, 1 / 8, 0])
 
 
 def test_a_missing_class_leaves_an_axis_undefined():
@@ -160,8 +160,8 @@ def test_f_is_scikit_learns_and_f1_never_exceeds_the_breakeven_point(some, beta)
     scores, truth = (np.array(column) for column in zip(*some, strict=True))
     drawn = precision_recall(truth, scores)
     curve = drawn.breakeven(beta)
-    called = [scores >= at for at in curve.thresholds]
-    expected = [fbeta_score(truth, one, beta=beta, zero_division=0) for one in called]
+    predicted = [scores >= at for at in curve.thresholds]
+    expected = [fbeta_score(truth, one, beta=beta, zero_division=0) for one in predicted]
     assert curve.f.tolist() == pytest.approx(expected)
     assert np.all(drawn.breakeven().f <= curve.breakeven + 1e-12)
     even = np.isclose(drawn.precision, drawn.recall)

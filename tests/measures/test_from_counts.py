@@ -129,8 +129,8 @@ def test_no_example_is_no_number(name):
 def test_f_beta_runs_from_precision_to_recall(cells):
     counts = BinaryCounts(*cells)
     for limit, name in ((0.0, "precision"), (math.inf, "recall")):
-        found = find_measure("f_beta").function(counts, beta=limit).value
-        assert np.array_equal(found, find_measure(name).value(counts), equal_nan=True)
+        result = find_measure("f_beta").function(counts, beta=limit).value
+        assert np.array_equal(result, find_measure(name).value(counts), equal_nan=True)
     large = find_measure("f1000000").value(counts)
     if cells[0]:
         assert large == pytest.approx(float(find_measure("recall").value(counts)), rel=1e-9)
@@ -160,12 +160,12 @@ def test_a_proportion_is_what_its_counts_say(cells):
     for measure in MEASURES.values():
         if measure.needs != "binary counts":
             continue
-        found = measure(counts)
-        if isinstance(found, Proportion) and found.n:
-            assert 0 <= found.k <= found.n
-            share = found.k / found.n
-            expected = share if found.transform is None else found.transform(share)
-            assert float(found.value) == pytest.approx(expected, rel=1e-15)
+        result = measure(counts)
+        if isinstance(result, Proportion) and result.n:
+            assert 0 <= result.k <= result.n
+            share = result.k / result.n
+            expected = share if result.transform is None else result.transform(share)
+            assert float(result.value) == pytest.approx(expected, rel=1e-15)
 
 
 def test_arrays_of_tables_are_computed_elementwise():
@@ -264,38 +264,38 @@ ORDERED = np.array([[10, 2, 1], [1, 12, 3], [0, 1, 10]])
 def test_weighted_kappas_by_hand_and_by_scikit_learn():
     from sklearn.metrics import cohen_kappa_score
 
-    truth, called = ORDERED.sum(axis=1), ORDERED.sum(axis=0)
+    truth, predicted = ORDERED.sum(axis=1), ORDERED.sum(axis=0)
     n = ORDERED.sum()
     steps = np.abs(np.subtract.outer(np.arange(3), np.arange(3)))
     rows = np.repeat(np.arange(9), ORDERED.ravel())
-    found = tr.evaluate(rows // 3, rows % 3, measures=["linear_kappa", "quadratic_kappa"])
+    result = tr.evaluate(rows // 3, rows % 3, measures=["linear_kappa", "quadratic_kappa"])
     for name, off, power in (("linear_kappa", 9, 1), ("quadratic_kappa", 11, 2)):
-        by_chance = truth @ steps**power @ called / n
-        assert found[name].value == pytest.approx(1 - off / by_chance, rel=1e-12)
+        by_chance = truth @ steps**power @ predicted / n
+        assert result[name].value == pytest.approx(1 - off / by_chance, rel=1e-12)
         weights = name.removesuffix("_kappa")
         peer = cohen_kappa_score(rows // 3, rows % 3, weights=weights)
-        assert found[name].value == pytest.approx(peer, rel=1e-12)
-        assert found[name].interval.low < found[name].value < found[name].interval.high
+        assert result[name].value == pytest.approx(peer, rel=1e-12)
+        assert result[name].interval.low < result[name].value < result[name].interval.high
 
 
 def test_weighted_kappas_of_two_classes_are_cohens():
     names = ["linear_kappa", "quadratic_kappa", "cohen_kappa"]
-    found = tr.evaluate_counts([[50, 50], [40, 850]], measures=names)
-    values = {round(found[name].value, 12) for name in names}
+    result = tr.evaluate_counts([[50, 50], [40, 850]], measures=names)
+    values = {round(result[name].value, 12) for name in names}
     assert len(values) == 1
-    widths = [found[name].interval.width for name in names]
+    widths = [result[name].interval.width for name in names]
     assert widths == pytest.approx([widths[0]] * 3, rel=1e-9)
 
 
 def test_a_weighted_kappa_is_estimated_only_if_named_and_compared_too():
     rows = np.repeat(np.arange(9), ORDERED.ravel())
-    truth, called = rows // 3, rows % 3
-    assert "linear_kappa" not in tr.evaluate(truth, called).estimates
-    worse = np.roll(called, 5)
-    difference = tr.compare(truth, called, worse, measures=["linear_kappa"])
+    truth, predicted = rows // 3, rows % 3
+    assert "linear_kappa" not in tr.evaluate(truth, predicted).estimates
+    worse = np.roll(predicted, 5)
+    difference = tr.compare(truth, predicted, worse, measures=["linear_kappa"])
     values = [
         tr.evaluate(truth, one, measures=["linear_kappa"])["linear_kappa"].value
-        for one in (called, worse)
+        for one in (predicted, worse)
     ]
     one = difference["linear_kappa"].difference
     assert one.value == pytest.approx(values[1] - values[0], rel=1e-12)
@@ -326,5 +326,5 @@ def test_laws_of_weighted_kappa(counts, name):
         chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
         expected = 1 - (apart * counts).sum() / (apart * chance).sum()
         assert one.value == pytest.approx(expected, abs=1e-9)
-    kept = np.diag(np.diag(counts) + 1)
-    assert value(kept) == pytest.approx(1.0)
+    remaining = np.diag(np.diag(counts) + 1)
+    assert value(remaining) == pytest.approx(1.0)

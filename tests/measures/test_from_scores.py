@@ -77,8 +77,8 @@ def test_only_the_order_of_the_scores_matters(rows):
 
 
 def test_breakeven_tells_where_and_how():
-    found = breakeven(rank([3, 2, 2, 2], [True, True, False, False]))
-    assert (found.value, found.threshold, found.interpolated) == (0.75, 3.0, True)
+    result = breakeven(rank([3, 2, 2, 2], [True, True, False, False]))
+    assert (result.value, result.threshold, result.interpolated) == (0.75, 3.0, True)
 
 
 @given(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0, 10))
@@ -117,13 +117,13 @@ TRUTH = [[True, False, True], [False, True, False], [False, False, False]]
 
 def test_two_documents_worked_by_hand():
     # first: precision 1 at recall ½, ⅔ at 1; second: ½ at recall 1; third: no correct category
-    found = document_precision(SCORES, TRUTH)
+    result = document_precision(SCORES, TRUTH)
     low, high = (1 + 1 / 2) / 2, (2 / 3 + 1 / 2) / 2
-    assert found.by_recall == pytest.approx([low] * 6 + [high] * 5, abs=1e-15)
-    assert found.value == pytest.approx((6 * low + 5 * high) / 11, abs=1e-15)
-    assert (found.documents, found.undefined) == (2, 1)
+    assert result.by_recall == pytest.approx([low] * 6 + [high] * 5, abs=1e-15)
+    assert result.value == pytest.approx((6 * low + 5 * high) / 11, abs=1e-15)
+    assert (result.documents, result.undefined) == (2, 1)
     own = [(6 + 5 * 2 / 3) / 11, 1 / 2]
-    assert found.standard_error == pytest.approx(np.std(own, ddof=1) / np.sqrt(2), rel=1e-12)
+    assert result.standard_error == pytest.approx(np.std(own, ddof=1) / np.sqrt(2), rel=1e-12)
 
 
 def test_the_measure_of_a_tally_is_the_value():
@@ -132,10 +132,10 @@ def test_the_measure_of_a_tally_is_the_value():
 
 
 def test_it_is_undefined_when_no_document_has_a_correct_category():
-    found = document_precision(SCORES[2:], TRUTH[2:])
-    assert np.isnan(found.value)
-    assert np.isnan(found.by_recall).all()
-    assert (found.documents, found.undefined) == (0, 1)
+    result = document_precision(SCORES[2:], TRUTH[2:])
+    assert np.isnan(result.value)
+    assert np.isnan(result.by_recall).all()
+    assert (result.documents, result.undefined) == (0, 1)
 
 
 def test_one_document_has_no_standard_error():
@@ -144,13 +144,13 @@ def test_one_document_has_no_standard_error():
 
 def test_weights_worked_by_hand():
     own, weight = np.array([(6 + 5 * 2 / 3) / 11, 1 / 2]), np.array([3.0, 1.0])
-    found = summarise_documents(DocumentTally().add(SCORES, TRUTH, [3, 1, 7]))
+    result = summarise_documents(DocumentTally().add(SCORES, TRUTH, [3, 1, 7]))
     mean = weight @ own / 4
-    assert found.value == pytest.approx(mean, rel=1e-12)
+    assert result.value == pytest.approx(mean, rel=1e-12)
     # √(n/(n − 1) Σ w² (x − mean)²) / Σ w
     error = np.sqrt(2 * np.sum((weight * (own - mean)) ** 2)) / 4
-    assert found.standard_error == pytest.approx(error, rel=1e-12)
-    assert (found.documents, found.undefined) == (2, 1)
+    assert result.standard_error == pytest.approx(error, rel=1e-12)
+    assert (result.documents, result.undefined) == (2, 1)
 
 
 def test_a_document_of_no_weight_is_left_out():
@@ -191,16 +191,16 @@ def test_one_against_one_by_hand_and_by_scikit_learn():
     truth = np.repeat([0, 1, 2], [10, 20, 15])
     score = rng.random((45, 3)) + 0.5 * np.eye(3)[truth]
     score /= score.sum(axis=1, keepdims=True)
-    found = tr.evaluate(truth, y_score=score, measures=["roc_auc_ovo"])["roc_auc_ovo"]
+    result = tr.evaluate(truth, y_score=score, measures=["roc_auc_ovo"])["roc_auc_ovo"]
     areas = []
     for one in range(3):
         for other in set(range(3)) - {one}:
             among = (truth == one) | (truth == other)
             areas.append(rank(score[among, one], truth[among] == one).auc)
-    assert found.value == pytest.approx(np.mean(areas), rel=1e-12)
+    assert result.value == pytest.approx(np.mean(areas), rel=1e-12)
     peer = roc_auc_score(truth, score, multi_class="ovo", average="macro")
-    assert found.value == pytest.approx(peer, rel=1e-12)
-    assert found.interval.method == "pair_placements"
+    assert result.value == pytest.approx(peer, rel=1e-12)
+    assert result.interval.method == "pair_placements"
 
 
 def test_what_a_row_adds_to_areas_of_pairs_and_parts_is_the_derivative():
@@ -217,9 +217,9 @@ def test_what_a_row_adds_to_areas_of_pairs_and_parts_is_the_derivative():
 
 
 def test_two_columns_have_no_pairs_and_many_rows_say_so():
-    found = tr.evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], measures=["roc_auc_ovo"])
-    assert np.isnan(found["roc_auc_ovo"].value)
-    assert "one column" in found["roc_auc_ovo"].notes[0]
+    result = tr.evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], measures=["roc_auc_ovo"])
+    assert np.isnan(result["roc_auc_ovo"].value)
+    assert "one column" in result["roc_auc_ovo"].notes[0]
 
 
 scored = st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), min_size=2, max_size=40).filter(

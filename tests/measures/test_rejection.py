@@ -34,11 +34,11 @@ def test_thresholds_do_what_they_promise(rows, wanted, threshold):
     evidence, wrong = (np.array(column) for column in zip(*rows, strict=True))
     curve = error_reject(evidence, wrong)
     point = curve.at(threshold)
-    kept = evidence >= threshold
-    assert point.accepted == kept.sum()
-    assert point.errors == wrong[kept].sum()
-    if kept.any():
-        assert point.error_rate == wrong[kept].mean()
+    remaining = evidence >= threshold
+    assert point.accepted == remaining.sum()
+    assert point.errors == wrong[remaining].sum()
+    if remaining.any():
+        assert point.error_rate == wrong[remaining].mean()
     else:
         assert np.isnan(point.error_rate)
         assert point.rejection_rate == 1
@@ -64,18 +64,18 @@ def test_a_thinned_curve_has_the_area_of_the_whole():
     wrong = rng.random(100_000) < (1 - evidence) / 2
     order = np.argsort(-evidence)
     exact = np.mean(np.cumsum(wrong[order]) / np.arange(1, 100_001))
-    found = error_reject(evidence, wrong)
-    assert len(found.thresholds) < 2**14
-    assert found.area == pytest.approx(exact, rel=1e-4)
+    result = error_reject(evidence, wrong)
+    assert len(result.thresholds) < 2**14
+    assert result.area == pytest.approx(exact, rel=1e-4)
 
 
-@pytest.mark.parametrize("wanted", [-0.1, 1.1])
-def test_a_share_outside_of_its_range_is_refused(wanted):
+@pytest.mark.parametrize("goal", [-0.1, 1.1])
+def test_a_share_outside_of_its_range_is_refused(goal):
     curve = error_reject(EVIDENCE, WRONG)
     with pytest.raises(InputError, match=r"`wanted` must lie in \[0, 1\]"):
-        curve.threshold_for_error(wanted)
+        curve.threshold_for_error(goal)
     with pytest.raises(InputError, match=r"`wanted` must lie in \[0, 1\]"):
-        curve.threshold_for_rejection(wanted)
+        curve.threshold_for_rejection(goal)
 
 
 def test_it_draws_itself_on_the_axes_it_is_given():

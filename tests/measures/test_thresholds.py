@@ -48,10 +48,10 @@ def test_the_table_worked_by_hand():
     ],
 )
 def test_the_best_threshold_worked_by_hand(options, at, value):
-    found = optimal_threshold(RANKING, **options)
-    assert found.at == at
-    assert found.value == pytest.approx(value, abs=1e-15)
-    assert found.criterion == options.get("by", "f_beta")
+    result = optimal_threshold(RANKING, **options)
+    assert result.at == at
+    assert result.value == pytest.approx(value, abs=1e-15)
+    assert result.criterion == options.get("by", "f_beta")
 
 
 def test_the_counts_are_those_at_the_threshold():
@@ -158,8 +158,8 @@ def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was
     rng = np.random.default_rng(5)
     truth = rng.random(100_000) < 0.3
     scores = rng.normal(size=100_000) + truth
-    called = evaluate(truth, scores >= 0.47, y_score=scores, measures=["recall"])
-    assert 0.47 < working_threshold(called) < 0.471
+    predicted = evaluate(truth, scores >= 0.47, y_score=scores, measures=["recall"])
+    assert 0.47 < working_threshold(predicted) < 0.471
     given = evaluate(truth, y_score=scores, threshold=0.47, measures=["recall"])
     thinned = given.curves["thresholds"]
     table = with_given_threshold(given, thinned)
@@ -175,7 +175,7 @@ def test_a_thinned_table_works_next_to_the_labels_and_has_the_threshold_that_was
         truth, rng.random(100_000) < 0.5, y_score=scores, measures=["recall"]
     )
     assert working_threshold(answers) == 0
-    assert with_given_threshold(called, thinned) is thinned
+    assert with_given_threshold(predicted, thinned) is thinned
     unsure = np.where(np.abs(scores - 1) < 0.3, "?", np.where(scores >= 1, "True", "False"))
     rejected = evaluate(
         truth.astype(str), unsure, y_score=scores, reject="?", pos_label="True", measures=["recall"]

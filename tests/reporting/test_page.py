@@ -60,12 +60,14 @@ def test_every_element_is_closed(page, make_evaluation):
 
 
 def test_the_page_runs_nothing_and_loads_nothing(page):
-    found = Checker(page)
-    assert not found.elements & {"link", "img", "iframe", "object", "embed", "form"}
-    addresses = [value for tag, name, value in found.attributes if name in {"href", "src"}]
+    result = Checker(page)
+    assert not result.elements & {"link", "img", "iframe", "object", "embed", "form"}
+    addresses = [value for tag, name, value in result.attributes if name in {"href", "src"}]
     assert addresses
     assert all(address.startswith("#") for address in addresses)
-    assert not [name for _, name, _ in found.attributes if name.startswith("on") or name == "style"]
+    assert not [
+        name for _, name, _ in result.attributes if name.startswith("on") or name == "style"
+    ]
     assert not re.search(r"https?://|url\(|@import|data:", page)
 
 
@@ -81,8 +83,8 @@ def test_the_policy_names_the_hashes_of_what_is_there_and_nothing_else(page, mak
         assert parts.pop("default-src") == "'none'"
         assert {parts.pop("base-uri"), parts.pop("form-action")} == {"'none'"}
         blocks = {
-            f"{tag}-src": f"'{digest_of(found)}'"
-            for tag, found in re.findall(
+            f"{tag}-src": f"'{digest_of(result)}'"
+            for tag, result in re.findall(
                 r"<(style|script)>(.*?)</(?:style|script)>", text, re.DOTALL
             )
         }

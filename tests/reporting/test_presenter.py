@@ -9,8 +9,8 @@ def test_no_more_than_four_steps_are_given_and_the_first_ones():
     def rule(name):
         return lambda _: iter([name])
 
-    found = list(by_rules([rule(name) for name in "abcde"], rule("otherwise"))(None))
-    assert found == list("abcde")
+    result = list(by_rules([rule(name) for name in "abcde"], rule("otherwise"))(None))
+    assert result == list("abcde")
     table = [[3, 4, 0, 1], [0, 5, 9, 2], [9, 1, 2, 1], [1, 3, 0, 2]]
     assert 1 <= len(next_steps(tr.evaluate_counts(table, labels=list("abcd")))) <= MAX_STEPS
 

@@ -23,8 +23,8 @@ def test_letters_and_alphanumeric_are_what_regular_expressions_call_them(text):
 def test_the_table_folds_ascii_as_the_rule_does(lowercase):
     table = folding("alphanumeric", lowercase=lowercase)
     for code in range(BEYOND_ASCII):
-        kept = words_of(chr(code), "alphanumeric", lowercase=lowercase)
-        assert [chr(table[code])] == (kept or ["\0"])
+        remaining = words_of(chr(code), "alphanumeric", lowercase=lowercase)
+        assert [chr(table[code])] == (remaining or ["\0"])
     assert table[ord("A")] == ord("a" if lowercase else "A")
     assert (
         folding("letters", lowercase=True)[ord("7")] == folding("letters", lowercase=True)[95] == 0
@@ -37,8 +37,8 @@ def test_bytes_cut_at_what_the_table_makes_zero_are_the_words(documents, kind, l
     folded = folding(kind, lowercase=lowercase)[joined]
     start = 0
     for document, end in zip(documents, ends.tolist(), strict=True):
-        found = [word.decode() for word in folded[start:end].tobytes().split(b"\0") if word]
-        assert found == words_of(document, kind, lowercase=lowercase)
+        result = [word.decode() for word in folded[start:end].tobytes().split(b"\0") if word]
+        assert result == words_of(document, kind, lowercase=lowercase)
         assert folded[end] == 0
         start = end + 1
     assert start == len(joined)

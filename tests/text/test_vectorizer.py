@@ -101,9 +101,9 @@ def test_it_gives_what_scikit_learn_gives(texts, new, least, weighting, unit):
     frequencies = np.asarray((counts > 0).sum(axis=0)).ravel()
     rarity = np.log(len(texts) / frequencies) if weighting == "tfidf" else np.ones(len(frequencies))
     vectorizer = Vectorizer(min_documents=least, weighting=weighting, unit_length=unit)
-    found = vectorizer.fit_transform(texts)
+    result = vectorizer.fit_transform(texts)
     assert list(vectorizer.words_) == peer.get_feature_names_out().tolist()
-    for documents, X in ((texts, found), (new, vectorizer.transform(new))):
+    for documents, X in ((texts, result), (new, vectorizer.transform(new))):
         expected = peer.transform(documents) @ diags(rarity) if documents else X
         expected = normalize(expected) if unit and documents else expected
         assert_allclose(X.toarray(), expected.toarray(), rtol=1e-13, atol=0)

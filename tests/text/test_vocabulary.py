@@ -30,17 +30,17 @@ def in_blocks(texts, size):
 
 @given(texts=documents, least=st.integers(1, 3), size=st.integers(1, 5))
 def test_words_of_enough_documents_are_chosen_and_sorted(texts, least, size):
-    found, counts, columns = chosen_words(in_blocks(texts, size), least)
+    result, counts, columns = chosen_words(in_blocks(texts, size), least)
     expected = Counter(word for text in texts for word in set(words_of(text)))
-    kept = sorted(word for word, count in expected.items() if count >= least)
-    assert found.texts() == kept
-    assert counts.tolist() == [expected[word] for word in kept]
+    remaining = sorted(word for word, count in expected.items() if count >= least)
+    assert result.texts() == remaining
+    assert counts.tolist() == [expected[word] for word in remaining]
     for block, numbers in zip(in_blocks(texts, size), columns, strict=True):
         words = [block.words.encoded(word).decode() for word in range(len(block.words))]
-        assert [kept[number] if number >= 0 else None for number in numbers] == [
-            word if word in kept else None for word in words
+        assert [remaining[number] if number >= 0 else None for number in numbers] == [
+            word if word in remaining else None for word in words
         ]
-        assert np.array_equal(found.columns(block.words), numbers)
+        assert np.array_equal(result.columns(block.words), numbers)
 
 
 def test_many_documents_are_counted_in_threads_as_one_block_is(monkeypatch):

@@ -164,13 +164,11 @@ def console(width: int = DEFAULT_WIDTH) -> Any:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # which the group turns into an exit code
 
-    piped = None if sys.stdout.isatty() else _columns(width)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        width = int(columns)
+    piped = None if sys.stdout.isatty() else width
     return Terminal(file=sys.stdout, width=piped, highlight=False, markup=False, emoji=False)
-
-
-def _columns(default: int) -> int:
-    text = os.environ.get("COLUMNS", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else default
 
 
 def show(

@@ -145,7 +145,9 @@ def read_records(
             refuse=refuse,
             names=(text, labels),
             id=_word(record, columns.id, refuse, "Give every document an id, or use --id ''."),
-            split=_part(record, columns.split, refuse),
+            split=None
+            if columns.split is None or record[columns.split] is None
+            else _word(record, columns.split, refuse, "Write null for a document of no part."),
         )
     documents.sha256 = reader.sha256
     return documents
@@ -175,12 +177,6 @@ def _word(record: dict[str, Any], name: str | None, refuse: Refuse, remedy: str)
     if not isinstance(value, str):
         raise refuse(f"{shown(name)} must be a string or a number; got {shown(value)}. {remedy}")
     return str(value)
-
-
-def _part(record: dict[str, Any], name: str | None, refuse: Refuse) -> str | None:
-    if name is None or record[name] is None:
-        return None
-    return _word(record, name, refuse, "Write null for a document of no part.")
 
 
 def read_folders(folder: Path, options: ReadingOptions) -> Documents:
@@ -371,19 +367,15 @@ def read_corpus(
     (('Wheat up', 'Gold falls'), (('grain', 'wheat'), ('gold',)), ('1', '2'))
     """
     where, allowed = Path(path), options or ReadingOptions()
-    columns = CorpusColumns(text=text, labels=labels, id=id, split=split)
-    if where.is_dir():
-        return _from_folder(where, allowed)
-    return _from_file(where, columns, allowed)
-
-
-def _from_folder(folder: Path, options: ReadingOptions) -> Corpus:
-    sgml = [path for path in visible(folder) if ending(path) in SGML_ENDINGS]
+    if not where.is_dir():
+        columns = CorpusColumns(text=text, labels=labels, id=id, split=split)
+        return _from_file(where, columns, allowed)
+    sgml = [path for path in visible(where) if ending(path) in SGML_ENDINGS]
     if sgml:
         from truerisk.inputs.records.reuters_sgml import read_reuters
 
-        return _corpus(folder, "reuters sgml", read_reuters(sgml, options))
-    return _corpus(folder, "folders", read_folders(folder, options))
+        return _corpus(where, "reuters sgml", read_reuters(sgml, allowed))
+    return _corpus(where, "folders", read_folders(where, allowed))
 
 
 def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> Corpus:

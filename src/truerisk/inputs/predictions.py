@@ -102,12 +102,8 @@ class Predictions:
             "groups": groups,
         }
         check_row_labels(**given)
-        lengths = {
-            name: range(number_of_rows(column))
-            for name, column in given.items()
-            if column is not None
-        }
-        check_same_length(**lengths)
+        columns = {name: column for name, column in given.items() if column is not None}
+        check_same_length(**{name: range(number_of_rows(one)) for name, one in columns.items()})
         score = None if y_score is None else as_scores(y_score, score_name, allow_inf=allow_inf)
         weight = None if sample_weight is None else check_weights(sample_weight)
         group = None if groups is None else code_groups(groups)
@@ -233,17 +229,14 @@ class Predictions:
 
     def refuse_unscored(self, classes: tuple[str, ...], reject: str | None = None) -> None:
         """Refuse labels, other than the one that stands for no answer, without a score column."""
-        strange = [
-            code
-            for code, one in enumerate(self.members)
-            if one not in {(label,) for label in classes}
-        ]
+        scored = {(label,) for label in classes}
+        strange = [code for code, one in enumerate(self.members) if one not in scored]
         for column, may_reject in ((self.truth, False), (self.predicted, True)):
             if column is None or not strange:
                 continue
             wrong = np.isin(column, strange)
-            if may_reject and reject is not None:
-                wrong &= column != _code_of(reject, self.members)
+            if may_reject and (reject,) in self.members:
+                wrong &= column != self.members.index((reject,))
             if wrong.any():
                 label = self.members[int(column[wrong][0])][0]
                 raise unscored(label, classes)
@@ -316,10 +309,6 @@ def score_classes(
             if set(spelt) == set(names):
                 return spelt
     return names
-
-
-def _code_of(label: str, members: Members) -> int:
-    return next((code for code, one in enumerate(members) if one == (label,)), -1)
 
 
 def _refuse_empty(coded: CodedLabels) -> None:

@@ -179,8 +179,8 @@ class TableRoles:
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
 
-    def settled(self, columns: Sequence[str]) -> "SettledTableRoles":
-        """Settle which of `columns` is which; names that are not there are refused."""
+    def settled(self, columns: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Give the target and, in their order, the features; names not there are refused."""
         self._check_given(columns)
         target = self.target if self.target is not None else self._usual_target(columns)
         unused = {target, self.group, *self.drop}
@@ -191,7 +191,7 @@ class TableRoles:
             raise InputError(
                 f"At least one column must be left as a feature; the columns are {listed(columns)}."
             )
-        return SettledTableRoles(target=target, group=self.group, features=features)
+        return target, features
 
     def _check_given(self, columns: Sequence[str]) -> None:
         taken: dict[str, str] = {}
@@ -219,15 +219,6 @@ class TableRoles:
                 f"Say which with --target."
             )
         return names[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SettledTableRoles:
-    """The columns that are used; `features` in the order of the file."""
-
-    target: str
-    group: str | None
-    features: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

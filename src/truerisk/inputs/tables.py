@@ -27,7 +27,7 @@ from truerisk.inputs.records.rows import Column as CellColumn
 from truerisk.inputs.records.rows import Selection, Strings, as_floats
 from truerisk.inputs.records.svmlight import is_svmlight
 from truerisk.inputs.records.text_blocks import TextBytes
-from truerisk.inputs.roles import USUAL_NAMES, SettledTableRoles, TableRoles
+from truerisk.inputs.roles import USUAL_NAMES, TableRoles
 
 Kind = Literal["number", "category", "text"]
 FEW = 10  # so few distinct numbers lose nothing as categories
@@ -131,14 +131,12 @@ class Cells:
             values, words = values.encoded()
         table = np.full(len(words or ()) + 1, np.nan)
         for place, text in enumerate(words or ()):
-            number = float("nan") if text is None else self._number(text)
+            gone = text is None or text.strip() in self.missing
+            number = float("nan") if gone else as_number(str(text), self.options)
             if number is None:
                 return None
             table[place] = number
         return _with_gaps(table[values], column)
-
-    def _number(self, text: str) -> float | None:
-        return float("nan") if text.strip() in self.missing else as_number(text, self.options)
 
     def _words(self, column: CellColumn, places: Places) -> list[str | None]:
         if not column.is_text:
@@ -184,7 +182,8 @@ def check_category(
     if len(numbers) > FEW and len(numbers) > len(words) / 2:
         raise _strays(path, name, codes, words, options)
     other = OTHER_MARK[options.decimal]
-    marked = [word for word in words if _is_marked(word, other)]
+    swapped = ReadingOptions(decimal=other)
+    marked = [word for word in words if other in word and as_number(word, swapped) is not None]
     if len(marked) > FEW and len(marked) > len(words) / 2:
         raise refusal(
             path,
@@ -280,10 +279,6 @@ def _strays(
         f"value is missing, or --categorical {name}.",
         f"row {rows[0] + 1}",
     )
-
-
-def _is_marked(word: str, mark: str) -> bool:
-    return mark in word and as_number(word, ReadingOptions(decimal=mark)) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -416,19 +411,16 @@ def read_table(
     )
     facts, fingerprint, misnamed = recognise(path, options, holds="examples")
     with fingerprint.watched(path):
-        if facts.format == "csv" and _is_svmlight(path, facts, options):
+        if facts.format == "csv" and (
+            ending(path) in SVMLIGHT_ENDINGS
+            or is_svmlight(TextBytes(path, facts.compression, options).head())
+        ):
             return _table_of_vectors(path, roles, options)
         missing = frozenset(("", *(value.strip() for value in missing_values)))
         table = TableReading(path, facts, roles, missing, options).table()
         if misnamed is not None:
             table = dataclasses.replace(table, notes=(misnamed, *table.notes))
         return table
-
-
-def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
-    if ending(path) in SVMLIGHT_ENDINGS:
-        return True
-    return is_svmlight(TextBytes(path, facts.compression, options).head())
 
 
 class TableReading:
@@ -444,7 +436,7 @@ class TableReading:
     ) -> None:
         self.path = path
         self.facts = facts
-        self.given = roles
+        self.roles = roles
         self.missing = missing
         self.options = options
         self.notes: list[str] = []
@@ -452,14 +444,16 @@ class TableReading:
         if isinstance(self.reader, JsonLinesFile):  # an absent key is a missing value
             self.reader.columns = self.reader.all_keys()
         try:
-            self.roles: SettledTableRoles = roles.settled(self.reader.columns)
+            self.target, self.features = roles.settled(self.reader.columns)
         except InputError as error:
             raise refusal(path, str(error)) from None
 
     def table(self) -> Table:
         """Read the file, a second time for columns that turned out late to hold no numbers."""
-        labels = [name for name in (self.roles.target, self.roles.group) if name is not None]
-        kinds = {name: self._kind(name) for name in self.roles.features}
+        labels = [name for name in (self.target, self.roles.group) if name is not None]
+        kinds = dict.fromkeys(self.features, "any")
+        kinds |= dict.fromkeys(self.roles.categorical, "category")
+        kinds |= dict.fromkeys(self.roles.text, "text")
         cells, codes, books = self._read(kinds, labels)
         broken = {name: "category" for name, column in cells.items() if column.broken}
         if broken:
@@ -471,14 +465,14 @@ class TableReading:
         columns, X = self._columns(cells, used)
         y = np.array(books[0].texts)[codes[0][used]]
         in_use = tuple(dict.fromkeys(y.tolist()))
-        check_target(self.path, self.roles.target, in_use, len(y), self.options)
+        check_target(self.path, self.target, in_use, len(y), self.options)
         self.notes += books[0].notes("labels", "")
         groups = None if self.roles.group is None else np.array(books[1].texts)[codes[1][used]]
         return Table(
             X=X,
             y=y,
             columns=columns,
-            target=self.roles.target,
+            target=self.target,
             groups=groups,
             source=TableSource(
                 path=self.facts.path,
@@ -490,11 +484,6 @@ class TableReading:
             ),
             notes=tuple(self.notes),
         )
-
-    def _kind(self, name: str) -> str:
-        if name in self.given.text:
-            return "text"
-        return "category" if name in self.given.categorical else "any"
 
     def _read(
         self, kinds: dict[str, str], labels: Sequence[str]
@@ -540,7 +529,7 @@ class TableReading:
         has_text = any(column.is_text for column in cells.values())
         X = np.empty((np.count_nonzero(used), len(cells)), object if has_text else np.float64)
         columns: list[Column] = []
-        for place, name in enumerate(self.roles.features):
+        for place, name in enumerate(self.features):
             column = cells.pop(name)
             kind: Kind = "number"
             words: tuple[str, ...] = ()
@@ -554,7 +543,7 @@ class TableReading:
             else:
                 kind = "category"
                 codes, words = column.codes()
-                if name not in self.given.categorical:
+                if name not in self.roles.categorical:
                     check_category(self.path, name, codes, words, self.options)
                     self.notes += note_of_words(name, words)
                 X[:, place] = np.where(codes < 0, np.nan, codes)[used]

@@ -75,7 +75,7 @@ def test_a_category_that_is_null_is_missing_even_where_sets_are_allowed():
 
 def test_a_column_may_change_its_type_from_file_to_file():
     one = encoder()
-    found = [
+    result = [
         codes(one, pa.array(values, kind))
         for values, kind in [
             ([True, False], pa.bool_()),
@@ -86,7 +86,7 @@ def test_a_column_may_change_its_type_from_file_to_file():
         ]
     ]
     assert one.book.texts == ("True", "False", "0", "1")
-    assert found == [[0, 1], [2, 3], [3, 2], [3, 0], [1]]
+    assert result == [[0, 1], [2, 3], [3, 2], [3, 0], [1]]
 
 
 def test_categories_that_no_row_has_are_no_labels():
@@ -109,8 +109,8 @@ def test_columns_that_share_a_book_share_its_codes_row_by_row():
 def test_the_table_grows_both_ways_and_survives_a_range_too_wide_for_it():
     one = encoder()
     batches = [[5, 6], [4, 7], [5, 2**40], [6, 2**19], [-(2**20), 4], [5, 7]]
-    found = [codes(one, pa.array(values)) for values in batches]
-    assert [[int(one.book.texts[code]) for code in row] for row in found] == batches
+    result = [codes(one, pa.array(values)) for values in batches]
+    assert [[int(one.book.texts[code]) for code in row] for row in result] == batches
 
 
 def test_the_widest_integers_do_not_overflow():
@@ -172,9 +172,9 @@ def hashes(texts):
 
 @given(st.lists(st.text(max_size=20), min_size=1))
 def test_equal_texts_and_only_they_have_equal_hashes(texts):
-    found = hashes(texts).tolist()
-    assert len(set(found)) == len(set(texts))
-    assert found == [hashes([text])[0] for text in texts]
+    result = hashes(texts).tolist()
+    assert len(set(result)) == len(set(texts))
+    assert result == [hashes([text])[0] for text in texts]
 
 
 def test_a_slice_hashes_like_a_copy():
@@ -193,8 +193,8 @@ def test_neighbouring_numbers_do_not_collide():
 
 
 def test_every_bit_of_the_hash_is_used():
-    found = hashes([str(number) for number in range(20_000)])
-    shares = [np.mean((found >> np.uint64(bit)) & np.uint64(1)) for bit in range(64)]
+    result = hashes([str(number) for number in range(20_000)])
+    shares = [np.mean((result >> np.uint64(bit)) & np.uint64(1)) for bit in range(64)]
     assert min(shares) > 0.45
     assert max(shares) < 0.55
 

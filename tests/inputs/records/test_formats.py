@@ -43,10 +43,10 @@ def pairs_format(monkeypatch):
 def test_a_new_format_is_read_as_every_other_is(pairs_format, tmp_path):  # noqa: ARG001
     (tmp_path / "a.pairs").write_text("pairs!\n1>1\n0>0\n1>0\n")
     (tmp_path / "b.csv").write_text("y_true,y_pred\n0,1\n")
-    found = tr.evaluate_files(tmp_path)
-    assert found.n == 4
-    assert found["accuracy"].value == 0.5
-    assert [facts.format for facts in found.source["files"]] == ["pairs", "csv"]
+    result = tr.evaluate_files(tmp_path)
+    assert result.n == 4
+    assert result["accuracy"].value == 0.5
+    assert [facts.format for facts in result.source["files"]] == ["pairs", "csv"]
 
 
 def test_a_file_of_a_new_format_is_refused_with_its_place(pairs_format, tmp_path):  # noqa: ARG001

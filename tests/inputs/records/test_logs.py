@@ -161,8 +161,8 @@ def test_a_sample_without_a_score_is_missing(tmp_path):
     path = write_json(tmp_path / "log.json", samples)
     with pytest.raises(InputError, match=r"sample 2.*must have a value in every row"):
         tr.evaluate_files(path)
-    kept = tr.evaluate_files(path, options=tr.ReadingOptions(missing="drop"))
-    assert kept.n == 1
+    remaining = tr.evaluate_files(path, options=tr.ReadingOptions(missing="drop"))
+    assert remaining.n == 1
 
 
 def test_models_are_named_by_inspect(tmp_path):

@@ -68,10 +68,10 @@ def test_it_reads_what_scikit_learn_reads(tmp_path_factory, vectors, block):
     data = "".join(f"{line}\n" for line in lines).encode()
     path = tmp_path_factory.mktemp("svm") / "c.svm"
     path.write_bytes(data)
-    found = read_svmlight(TextBytes(path, None, ReadingOptions(block_bytes=block)))
+    result = read_svmlight(TextBytes(path, None, ReadingOptions(block_bytes=block)))
     matrix, labels = load_svmlight_file(io.BytesIO(data), zero_based=False)
-    assert [float(label) for (label,) in found.labels] == labels.tolist()
-    assert np.array_equal(found.matrix().toarray(), matrix.toarray())
+    assert [float(label) for (label,) in result.labels] == labels.tolist()
+    assert np.array_equal(result.matrix().toarray(), matrix.toarray())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_line_that_is_no_vector_is_refused_with_its_place(write, line, message
 
 
 @pytest.mark.parametrize(
-    ("head", "found"),
+    ("head", "result"),
     [
         ("1 1:1", True),
         (" 1:1", True),
@@ -117,5 +117,5 @@ def test_a_line_that_is_no_vector_is_refused_with_its_place(write, line, message
         ("", False),
     ],
 )
-def test_vectors_are_told_from_other_texts(head, found):
-    assert is_svmlight(head) is found
+def test_vectors_are_told_from_other_texts(head, result):
+    assert is_svmlight(head) is result

@@ -23,15 +23,15 @@ def cut(content, size, *, quotes=True):
 @given(records=st.lists(record, min_size=1, max_size=10), size=st.integers(1, 60))
 def test_blocks_put_together_are_the_file_and_know_their_places(records, size):
     content = "\n".join(records) + "\n"
-    found = cut(content, size)
-    assert b"".join(block.data for block in found).decode() == content
-    texts = [block.text_of(row) for block in found for row in range(block.rows)]
+    result = cut(content, size)
+    assert b"".join(block.data for block in result).decode() == content
+    texts = [block.text_of(row) for block in result for row in range(block.rows)]
     assert texts == records
-    rows = [(block, row) for block in found for row in range(block.rows)]
+    rows = [(block, row) for block in result for row in range(block.rows)]
     lines = [1 + sum(1 + text.count("\n") for text in records[:row]) for row in range(len(records))]
     assert [block.line_of(row) for block, row in rows] == lines
     assert [block.first_row + row for block, row in rows] == list(range(1, len(records) + 1))
-    for block in found:
+    for block in result:
         assert block.offset == content.encode().index(block.data, block.offset)
         check_quotes(block, ",")
 

@@ -163,9 +163,9 @@ def test_the_style_of_the_caller_is_left_as_it_was(small, tmp_path):
 
 
 def test_progress_is_told_for_each_file(small, tmp_path):
-    told = []
-    save_figures(small, tmp_path, progress=lambda *numbers: told.append(numbers))
-    assert told == [(1, 1, 2), (2, 2, 2)]
+    words = []
+    save_figures(small, tmp_path, progress=lambda *numbers: words.append(numbers))
+    assert words == [(1, 1, 2), (2, 2, 2)]
 
 
 def test_hostile_names_are_drawn_in_pictures_that_have_their_own_way():
@@ -531,32 +531,32 @@ def test_each_finding_has_its_own_shape_and_colour(ax, make_comparison, finding)
 
 def test_of_two_models_each_measure_has_a_row_and_unbounded_ones_are_named(ax):
     truth, first = [0, 1] * 10, [0, 1] * 7 + [1, 0] * 3
-    found = compare(
+    result = compare(
         truth,
         first,
         truth,
         measures=["accuracy", "f1", "positive_likelihood_ratio"],
         random_state=1,
     )
-    draw_result(found, ax)
+    draw_result(result, ax)
     assert [words.split(":")[0] for words in _rows(ax)] == ["Accuracy", "F1"]
     assert ax.get_xlabel() == "second − first. On other scales: Positive likelihood ratio"
 
 
 def test_of_three_models_each_pair_has_a_row_by_the_main_measure(ax):
     truth, names = [0, 1] * 10, ["a", "b", "c"]
-    found = compare(truth, [1, 0] * 10, truth, truth, names=names, random_state=1)
-    draw_result(found, ax)
+    result = compare(truth, [1, 0] * 10, truth, truth, names=names, random_state=1)
+    draw_result(result, ax)
     assert [words.split(":")[0] for words in _rows(ax)] == ["b − a", "c − a", "c − b"]
     assert ax.get_xlabel() == "Error rate: difference"
 
 
 def test_of_two_learners_each_measure_has_a_row(ax, make_comparison):
-    found = {
+    result = {
         "error_rate": make_comparison(0.01, -0.01, 0.03, "no evidence"),
         "f1": make_comparison(math.nan, -1, 1, "no evidence", measure="f1"),
     }
-    draw_result(ModelComparisons(comparisons=found), ax)
+    draw_result(ModelComparisons(comparisons=result), ax)
     assert _rows(ax) == ["Error rate: no evidence", "F1: no evidence"]
     assert len(ax.lines) == 2  # a dot, and the line at 0
 
@@ -722,8 +722,8 @@ def test_learners_stand_best_first_and_what_the_choice_is_worth_below(
 
 def test_the_matrix_has_counts_shares_and_the_colours_of_right_and_wrong(wide_ax, evaluation):
     draw(matrix_of(evaluation), wide_ax)
-    told = {text.get_position(): text.get_text() for text in wide_ax.texts}
-    assert told == {
+    words = {text.get_position(): text.get_text() for text in wide_ax.texts}
+    assert words == {
         (0, 0): "850\n95.5 %",
         (1, 0): "40\n4.5 %",
         (0, 1): "50\n50.0 %",
@@ -808,9 +808,9 @@ def test_a_long_name_leaves_room_for_the_number_of_documents(ax, make_corpus):
 
 
 def test_classes_stand_with_the_most_frequent_first(ax, make_evaluation):
-    found = make_evaluation(["a", "b", "c"], counts=[[1, 0, 0], [0, 5, 2], [0, 0, 3]])
-    assert class_sizes(found) == {"b": 7, "c": 3, "a": 1}
-    draw(pictures_of(found)["classes"], ax)
+    result = make_evaluation(["a", "b", "c"], counts=[[1, 0, 0], [0, 5, 2], [0, 0, 3]])
+    assert class_sizes(result) == {"b": 7, "c": 3, "a": 1}
+    draw(pictures_of(result)["classes"], ax)
     assert _rows(ax) == ["b (7)", "c (3)", "a (1)"]
 
 

@@ -28,24 +28,24 @@ def test_there_are_four_formats():
 
 
 def test_json_is_one_object_that_names_its_schema_and_version(evaluation):
-    found = json.loads(json_of(evaluation))
-    assert found["schema"] == "truerisk/evaluation/1"
-    assert found["version"].count(".") == 2
-    assert found["n"] == 990
-    assert found["settings"]["random_state"] == 7
-    assert found["source"]["guessed"] == ["truth", "score"]
+    result = json.loads(json_of(evaluation))
+    assert result["schema"] == "truerisk/evaluation/1"
+    assert result["version"].count(".") == 2
+    assert result["n"] == 990
+    assert result["settings"]["random_state"] == 7
+    assert result["source"]["guessed"] == ["truth", "score"]
 
 
 def test_json_holds_every_digit_and_undefined_is_null(evaluation):
-    found = json.loads(json_of(evaluation))["estimates"]
-    assert found["precision"]["value"] == 50 / 90
-    assert found["specificity"]["value"] is None
-    assert found["positive_likelihood_ratio"]["interval"]["high"] == "Infinity"
+    result = json.loads(json_of(evaluation))["estimates"]
+    assert result["precision"]["value"] == 50 / 90
+    assert result["specificity"]["value"] is None
+    assert result["positive_likelihood_ratio"]["interval"]["high"] == "Infinity"
 
 
 def test_json_holds_the_confusion_table(evaluation):
-    found = json.loads(json_of(evaluation))["confusion"]
-    assert found == {
+    result = json.loads(json_of(evaluation))["confusion"]
+    assert result == {
         "labels": ["ham", "spam"],
         "rows_are": "truth",
         "counts": [[850, 40], [50, 50]],

@@ -75,14 +75,14 @@ def test_a_band_goes_along_its_low_line_and_back_along_its_high_one():
 
 
 def test_dots_have_whiskers_where_both_ends_are_known():
-    found = shape_of(Dots([0.5, 1], [0.5, math.nan], low=[0.25, 0], high=[0.75, math.nan]))
-    assert found["points"] == [{"x": "170", "y": "120"}]
-    assert found["whiskers"] == [{"x": "170", "low": "180", "high": "60"}]
+    result = shape_of(Dots([0.5, 1], [0.5, math.nan], low=[0.25, 0], high=[0.75, math.nan]))
+    assert result["points"] == [{"x": "170", "y": "120"}]
+    assert result["whiskers"] == [{"x": "170", "low": "180", "high": "60"}]
 
 
 def test_bars_stand_on_the_ground_and_empty_ones_are_not_drawn():
-    found = shape_of(Bars([0, 0.5, 1], [0.5, 0]))
-    assert found["boxes"] == [{"x": "0", "width": "170", "y": "120", "height": "120"}]
+    result = shape_of(Bars([0, 0.5, 1], [0.5, 0]))
+    assert result["boxes"] == [{"x": "0", "width": "170", "y": "120", "height": "120"}]
 
 
 def test_the_words_of_an_upright_stay_inside():
@@ -120,8 +120,8 @@ def test_every_place_lies_in_the_field(values, log):
     scale = Scale.over("x", values, log=log)
     assert scale.low < scale.high
     places = scale.places(values)
-    known = places[np.isfinite(places)]
-    assert ((known >= 0) & (known <= 1)).all()
+    listed = places[np.isfinite(places)]
+    assert ((listed >= 0) & (listed <= 1)).all()
     for at, words in scale.marks():
         assert 0 <= at <= 1
         assert words
@@ -146,7 +146,7 @@ def test_a_legend_names_what_has_words():
         caption="c",
         **UNIT,
     )
-    found = svg_of(chart)
-    assert found["legend"] == [{"ink": "first", "kind": "line", "words": "a\\x1b"}]
-    assert (found["description"], found["width"], found["height"]) == ("c", WIDTH, HEIGHT)
+    result = svg_of(chart)
+    assert result["legend"] == [{"ink": "first", "kind": "line", "words": "a\\x1b"}]
+    assert (result["description"], result["width"], result["height"]) == ("c", WIDTH, HEIGHT)
     assert charts_section("s", [chart]).data["charts"] == (chart,)

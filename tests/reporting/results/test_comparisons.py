@@ -96,8 +96,8 @@ def test_several_models_are_drawn_pair_by_pair_with_the_corrected_best(three):
 
 
 def test_what_only_holds_for_a_pair_alone_is_not_coloured_as_a_finding():
-    called = [[1] * right + [0] * (20 - right) for right in (11, 17, 16)]
-    result = compare([1] * 20, *called, names=["a", "b", "c"], measures=["accuracy", "recall"])
+    predicted = [[1] * right + [0] * (20 - right) for right in (11, 17, 16)]
+    result = compare([1] * 20, *predicted, names=["a", "b", "c"], measures=["accuracy", "recall"])
     rows = svg_of(result)["groups"][0]["rows"]
     assert [(row["finding"], row["mark"]) for row in rows][1] == ("better alone", "none")
 
@@ -166,8 +166,8 @@ def test_several_models_stand_pair_by_pair_with_the_adjusted_test(three_2):
 
 
 def test_what_only_holds_for_a_pair_alone_is_not_shown_as_a_finding_among_all():
-    called = [[1] * right + [0] * (20 - right) for right in (11, 17, 16)]
-    result = compare([1] * 20, *called, names=["a", "b", "c"], measures=["accuracy", "recall"])
+    predicted = [[1] * right + [0] * (20 - right) for right in (11, 17, 16)]
+    result = compare([1] * 20, *predicted, names=["a", "b", "c"], measures=["accuracy", "recall"])
     assert result["accuracy", "a", "c"].finding == "better"
     assert next(comparisons_tables(result)).rows[1][-1] == "better alone"
     assert not any("c is better" in sentence for sentence in result.verdict)
@@ -180,10 +180,10 @@ def test_tests_beside_are_listed_with_their_p_values(two_2):
 
 
 def test_the_terminal_shows_names_as_texts_within_its_width(three_2):
-    told = io.StringIO()
-    print_result(three_2, Console(file=told, width=80))
-    assert "\x1b" not in told.getvalue()
-    assert max(map(len, told.getvalue().splitlines())) <= 80
+    words = io.StringIO()
+    print_result(three_2, Console(file=words, width=80))
+    assert "\x1b" not in words.getvalue()
+    assert max(map(len, words.getvalue().splitlines())) <= 80
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
@@ -309,10 +309,10 @@ def test_the_best_of_several_is_judged_without_its_luck():
 
 def test_data_sets_are_asked_for_where_the_best_is_open():
     scores = [[0.8, 0.9], [0.7, 0.9], [0.6, 0.5], [0.7, 0.8]]
-    found = tr.compare_over_datasets(scores, names=["a", "b"])
-    first, second = next_steps(found)
+    result = tr.compare_over_datasets(scores, names=["a", "b"])
+    first, second = next_steps(result)
     assert first.startswith("Try them on more data sets: about 25 in all, 4 now, would tell b from")
-    assert any("About 25 data sets" in sentence for sentence in found.verdict)
+    assert any("About 25 data sets" in sentence for sentence in result.verdict)
     assert second.startswith("Say which difference matters: 1 of 1 pairs are open")
 
 
@@ -320,10 +320,10 @@ def test_the_equivalent_are_chosen_between_by_what_else_counts():
     rng = np.random.default_rng(0)
     base = rng.random((12, 1)) * 0.1
     scores = np.add(base, [0.2, 0.8, 0.8]) + rng.normal(0, 0.001, (12, 3))
-    found = tr.compare_over_datasets(scores, names=["a", "b", "c"], region=0.01)
-    assert any(sentence.startswith("Equivalent within") for sentence in found.verdict)
-    [step] = next_steps(found)
-    assert step.startswith(f"Choose between {found.in_order[0]} and {found.in_order[1]} by what")
+    result = tr.compare_over_datasets(scores, names=["a", "b", "c"], region=0.01)
+    assert any(sentence.startswith("Equivalent within") for sentence in result.verdict)
+    [step] = next_steps(result)
+    assert step.startswith(f"Choose between {result.in_order[0]} and {result.in_order[1]} by what")
 
 
 def test_data_sets_out_of_reach_are_not_asked_for():

@@ -80,11 +80,11 @@ def test_each_category_is_drawn_beside_what_was_held_out(chapter):
 
 
 def test_both_numbers_of_a_category_are_written_and_drawn_where_they_belong(make):
-    found = make()
-    data = corpus_chapter(found).sections[0].data
+    result = make()
+    data = corpus_chapter(result).sections[0].data
     for row in data["rows"][:2]:
         name = row["label"]
-        own, beside = found.by_class[name]["f1"], found.holdout.by_class[name]["f1"]
+        own, beside = result.by_class[name]["f1"], result.holdout.by_class[name]["f1"]
         cell = row["cells"][0]
         assert own.value != beside.value
         assert (cell["own"], cell["beside"]) == (in_one_cell(own), in_one_cell(beside))
@@ -93,16 +93,16 @@ def test_both_numbers_of_a_category_are_written_and_drawn_where_they_belong(make
 
 
 def test_the_averages_stand_on_top_and_are_those_of_the_evaluation(make):
-    found = make()
-    totals = corpus_chapter(found).sections[0].data["totals"]
+    result = make()
+    totals = corpus_chapter(result).sections[0].data["totals"]
     assert [row["label"] for row in totals] == ["Micro average", "Macro average"]
-    assert found["f1_micro"].value != found["f1_macro"].value
+    assert result["f1_micro"].value != result["f1_macro"].value
     for row, average in zip(totals, ("micro", "macro"), strict=True):
         assert float(row["cells"][0]["own"].split(",")[0]) == pytest.approx(
-            100 * found[f"f1_{average}"].value, abs=0.06
+            100 * result[f"f1_{average}"].value, abs=0.06
         )
         assert float(row["cells"][3]["own"].split(",")[0]) == pytest.approx(
-            100 * found["hamming_loss"].value, abs=0.06
+            100 * result["hamming_loss"].value, abs=0.06
         )
 
 
@@ -232,13 +232,13 @@ def test_csv_has_a_row_for_every_way_category_and_measure(evaluation):
     rows = list(csv.DictReader(io.StringIO(formatted(evaluation, "csv"))))
     ways = {(row["estimate"], row["rho"]) for row in rows}
     assert ways == {("xi_alpha", "1.0"), ("xi_alpha", "2.0"), ("holdout", ""), ("one_label", "")}
-    found = [
+    result = [
         row for row in rows
         if (row["category"], row["estimate"], row["rho"], row["measure"])
         == ("right", "xi_alpha", "2.0", "f1")
     ]  # fmt: skip
-    assert float(found[0]["value"]) == evaluation.at_rho[2.0].by_class["right"]["f1"].value
-    assert found[0]["documents"] == "16"
+    assert float(result[0]["value"]) == evaluation.at_rho[2.0].by_class["right"]["f1"].value
+    assert result[0]["documents"] == "16"
     tested = [row for row in rows if (row["category"], row["estimate"]) == ("right", "holdout")]
     assert {row["documents"] for row in tested} == {"7"}
     assert [row["value"] for row in rows if row["category"] == "late"][:4] == [""] * 4
@@ -246,19 +246,19 @@ def test_csv_has_a_row_for_every_way_category_and_measure(evaluation):
 
 
 def test_json_has_an_entry_a_category(evaluation):
-    found = json.loads(formatted(evaluation, "json"))
-    assert found["schema"] == "truerisk/corpus_evaluation/1"
-    assert [entry["name"] for entry in found["categories"]] == ["left", "right", "late"]
-    right = found["categories"][1]
+    result = json.loads(formatted(evaluation, "json"))
+    assert result["schema"] == "truerisk/corpus_evaluation/1"
+    assert [entry["name"] for entry in result["categories"]] == ["left", "right", "late"]
+    right = result["categories"][1]
     assert right["estimates"] == right["at_rho"]["1"]
     assert right["holdout"]["recall"]["value"] == (
         evaluation.holdout.by_class["right"]["recall"].value
     )
-    assert found["categories"][2]["estimates"]["f1"]["value"] is None
-    assert found["averages"]["at_rho"]["2"]["f1_micro"]["value"] == (
+    assert result["categories"][2]["estimates"]["f1"]["value"] is None
+    assert result["averages"]["at_rho"]["2"]["f1_micro"]["value"] == (
         evaluation.at_rho[2.0]["f1_micro"].value
     )
-    assert (found["documents"], found["documents_held_out"]) == (40, 20)
+    assert (result["documents"], result["documents_held_out"]) == (40, 20)
 
 
 def test_names_that_would_do_something_do_nothing(make_2):

@@ -61,14 +61,14 @@ def test_outliers_do_not_make_hairs_of_the_bars(resampled):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "words"),
     [
         ({"value": math.nan}, "Error rate is undefined on these examples."),
         ({"interval": None}, "Error rate: 0.150. There is no interval, so nobody knows how sure"),
     ],
 )
-def test_what_is_not_known_is_said(resampled, changes, told):
-    assert estimate_chapter(replace(resampled, **changes)).verdict[0].startswith(told)
+def test_what_is_not_known_is_said(resampled, changes, words):
+    assert estimate_chapter(replace(resampled, **changes)).verdict[0].startswith(words)
 
 
 def test_a_plain_estimate_has_a_page():
@@ -138,11 +138,11 @@ def test_every_interval_on_the_page_is_told_what_was_measured_of_it(perturbed):
     bound = replace(agreed, interval=replace(ends, method="vc_bound"), method="vc_bound")
     chapter = chapter_of(perturbed, rivals={"agreement": agreed, "vc_bound": bound})
     [promises] = [part for part in chapter.sections if part.title.startswith("Does each")]
-    told = {row["name"]: row["words"] for row in promises.data["rows"]}
-    assert set(told) == {
+    words = {row["name"]: row["words"] for row in promises.data["rows"]}
+    assert set(words) == {
         "perturbation effective size", "perturbation percentile", "perturbation normal",
         "perturbation plug in",
         "clopper pearson", "agreement binomial", "vc bound",
     }  # fmt: skip
-    assert "covered" in told["agreement binomial"]
-    assert "not measured" in told["vc bound"]
+    assert "covered" in words["agreement binomial"]
+    assert "not measured" in words["vc bound"]

@@ -46,7 +46,7 @@ def selection():
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "words"),
     [
         (learner, {"seed": "3", "folds": "3", "repeats": "2", "refits": "6", "examples": "60"}),
         (comparisons, {"models": "first, second", "seed": "5", "main measure": "Error rate"}),
@@ -60,27 +60,27 @@ def selection():
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
-def test_every_kind_of_result_tells_its_own_facts(make, told):
-    found = dict(facts_of(make()))
-    assert found | told == found
-    assert found["confidence level"] == "95 %"
-    assert found["the numbers are about"]
+def test_every_kind_of_result_tells_its_own_facts(make, words):
+    result = dict(facts_of(make()))
+    assert result | words == result
+    assert result["confidence level"] == "95 %"
+    assert result["the numbers are about"]
 
 
 @pytest.mark.parametrize(
-    ("refits", "told"),
+    ("refits", "expected"),
     [
         ({"folds": 3, "repeats": 2}, "variance components"),
         ({"method": "holdout"}, "clopper pearson, class shares"),
     ],
     ids=["folds", "hold-out"],
 )
-def test_a_learner_is_named_once_and_with_the_intervals_that_were_used(refits, told):
+def test_a_learner_is_named_once_and_with_the_intervals_that_were_used(refits, expected):
     names = ["error_rate", "balanced_accuracy"]
-    found = tr.estimate("majority", *problem(), random_state=3, measures=names, **refits)
-    facts = list(facts_of(found))
-    assert [name for name, words in facts if words == found.model] == ["learner"]
-    assert dict(facts)["intervals"] == told
+    result = tr.estimate("majority", *problem(), random_state=3, measures=names, **refits)
+    facts = list(facts_of(result))
+    assert [name for name, words in facts if words == result.model] == ["learner"]
+    assert dict(facts)["intervals"] == expected
     assert "interval of k of n" not in dict(facts)
 
 
@@ -89,19 +89,19 @@ def test_estimates_side_by_side_name_their_ways():
         Estimate(value=0.1, interval=None, measure="error_rate", method=method, n=20)
         for method in ("span_bound", "xi_alpha_1")
     ]
-    found = tr.SideBySide(estimates=tuple(ways), seconds=(0.1, 0.2), training_seconds=0.1)
-    told = dict(facts_of(found))
-    assert told["ways of estimating"] == "span bound, xi alpha 1"
-    assert told["examples"] == "20"
+    result = tr.SideBySide(estimates=tuple(ways), seconds=(0.1, 0.2), training_seconds=0.1)
+    words = dict(facts_of(result))
+    assert words["ways of estimating"] == "span bound, xi alpha 1"
+    assert words["examples"] == "20"
 
 
 def test_a_corpus_tells_its_documents():
-    found = tr.CorpusEvaluation(
+    result = tr.CorpusEvaluation(
         estimates={}, n=12, level=0.95, labels=(), pos_label=None,
         holdout=tr.evaluate_counts([[5, 5], [4, 85]]), settings={"C": 0.5},
     )  # fmt: skip
-    told = dict(facts_of(found))
-    assert (told["training documents"], told["documents held out"], told["C"]) == (
+    words = dict(facts_of(result))
+    assert (words["training documents"], words["documents held out"], words["C"]) == (
         "12",
         "99",
         "0.5",

@@ -18,7 +18,7 @@ def problem(n, apart=0.8, seed=0):
 
 
 @pytest.fixture(scope="module")
-def judged():
+def evaluated():
     return tr.estimate("naive_bayes", *problem(80), random_state=1, folds=5, repeats=2)
 
 
@@ -26,15 +26,15 @@ def collecting(evaluation):
     return [step for step in next_steps(evaluation) if step.startswith("Collect about")]
 
 
-def test_what_the_verdict_calls_open_is_collected_for(judged):
-    [step] = collecting(judged)
+def test_what_the_verdict_calls_open_is_collected_for(evaluated):
+    [step] = collecting(evaluated)
     assert "more examples called positive: precision is known only to" in step
-    assert any(sentence.startswith("Open: precision") for sentence in judged.verdict)
+    assert any(sentence.startswith("Open: precision") for sentence in evaluated.verdict)
 
 
-def test_an_open_error_rate_asks_for_examples(judged):
-    error = judged["error_rate"]
-    alone = replace(judged, estimates={"error_rate": error})
+def test_an_open_error_rate_asks_for_examples(evaluated):
+    error = evaluated["error_rate"]
+    alone = replace(evaluated, estimates={"error_rate": error})
     needed = 10 * np.ceil(80 * (error.interval.width / 0.1) ** 2 / 10)
     [step] = collecting(alone)
     assert step.startswith(f"Collect about {needed - 80:.0f} more examples to know the error rate")
@@ -42,8 +42,8 @@ def test_an_open_error_rate_asks_for_examples(judged):
     assert not collecting(replace(alone, estimates={"error_rate": replace(error, interval=nearly)}))
 
 
-def test_few_held_out_lead_to_cross_validation(judged):
-    held_out = replace(judged, settings={"method": "holdout"})
+def test_few_held_out_lead_to_cross_validation(evaluated):
+    held_out = replace(evaluated, settings={"method": "holdout"})
     assert not collecting(held_out)
     assert any(
         step.startswith("Judge it on every example, not only on the 80 held out")
@@ -51,11 +51,13 @@ def test_few_held_out_lead_to_cross_validation(judged):
     )
 
 
-def test_one_repetition_is_not_enough(judged):
-    asked = "Repeat the cross-validation: how much refits disagree about an example is then known"
-    assert not any(step.startswith("Repeat") for step in next_steps(judged))
-    once = replace(judged, settings={**judged.settings, "repeats": 1})
-    assert any(step.startswith(asked) for step in next_steps(once))
+def test_one_repetition_is_not_enough(evaluated):
+    requests = (
+        "Repeat the cross-validation: how much refits disagree about an example is then known"
+    )
+    assert not any(step.startswith("Repeat") for step in next_steps(evaluated))
+    once = replace(evaluated, settings={**evaluated.settings, "repeats": 1})
+    assert any(step.startswith(requests) for step in next_steps(once))
     error = once["error_rate"]
     of_groups = replace(error.interval, method="cluster_pooled_binomial")
     grouped = replace(once, estimates={"error_rate": replace(error, interval=of_groups)})
@@ -63,8 +65,8 @@ def test_one_repetition_is_not_enough(judged):
 
 
 def test_a_learner_without_a_fault_goes_on_to_its_curve_and_its_rivals():
-    found = tr.estimate("naive_bayes", *problem(400, 5.0), random_state=1, folds=5, repeats=2)
-    first, second = next_steps(found)
+    result = tr.estimate("naive_bayes", *problem(400, 5.0), random_state=1, folds=5, repeats=2)
+    first, second = next_steps(result)
     assert first.startswith("See whether more than 400 examples would lower the error, now 0.0")
     assert "`truerisk curve`" in first
     assert second.startswith("Put other learners beside it")
@@ -72,41 +74,41 @@ def test_a_learner_without_a_fault_goes_on_to_its_curve_and_its_rivals():
 
 def test_the_best_of_several_is_judged_on_fresh_examples():
     models = {"bayes": "naive_bayes", "constant": "majority"}
-    found = tr.best_of(models, *problem(60), random_state=1, folds=3, repeats=1)
-    first, second = next_steps(found)
+    result = tr.best_of(models, *problem(60), random_state=1, folds=3, repeats=1)
+    first, second = next_steps(result)
     assert first.startswith("Judge bayes on fresh examples before relying on it")
-    assert f"{found.corrected.value:.3f} [" in first
+    assert f"{result.corrected.value:.3f} [" in first
     assert second.startswith("Ask whether bayes is really better than constant")
 
 
 def test_estimates_by_machines_lead_to_leave_one_out_and_to_selection():
     X, y = problem(40)
-    found = tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y)
-    risky = sum(map(len, found.at_risk))
-    first, second = next_steps(found)
+    result = tr.xi_alpha(tr.LinearSVM().fit(X, y), X, y)
+    risky = sum(map(len, result.at_risk))
+    first, second = next_steps(result)
     assert first.startswith(f"Leave out the {risky} examples at risk in earnest, if 0.")
     assert "`tr.select`" in second
 
 
 def test_settings_that_won_are_trained_with_and_not_taken_at_their_word():
-    found = tr.select(
+    result = tr.select(
         tr.LinearSVM(), *problem(40), over={"C": [0.5, 2.0]}, replicates=50, random_state=1
     )
-    [step] = next_steps(found)
-    assert step.startswith(f"Train with C = {found.best['C']:g}, and expect Error rate ")
-    assert f"{found.corrected.value:.3f}, at most " in step
+    [step] = next_steps(result)
+    assert step.startswith(f"Train with C = {result.best['C']:g}, and expect Error rate ")
+    assert f"{result.corrected.value:.3f}, at most " in step
     assert "of 2 settings" in step
 
 
 def test_perturbed_losses_in_training_are_not_to_be_relied_on():
-    asked = {"random_state": 1, "replicates": 100, "interval": "percentile"}
+    requests = {"random_state": 1, "replicates": 100, "interval": "percentile"}
     X, y = problem(60)
-    first, second = next_steps(tr.perturbation(tr.LinearSVM(), X, y, losses="training", **asked))
+    first, second = next_steps(tr.perturbation(tr.LinearSVM(), X, y, losses="training", **requests))
     assert "vary too little: they were measured to cover 62.3 %" in first
     assert second.startswith("Take the agreement interval for the error itself, 0.")
-    assert next_steps(tr.perturbation(tr.LinearSVM(), X, y, **asked)) == (second,)
+    assert next_steps(tr.perturbation(tr.LinearSVM(), X, y, **requests)) == (second,)
     groups = np.arange(60) // 2
-    assert not next_steps(tr.perturbation(tr.LinearSVM(), X, y, groups=groups, **asked))
+    assert not next_steps(tr.perturbation(tr.LinearSVM(), X, y, groups=groups, **requests))
 
 
 def corpus(*documents, holdout=None):
@@ -169,15 +171,15 @@ def test_a_law_that_falls_asks_for_examples_and_a_flat_one_does_not(curve):
 
 
 def test_an_undetermined_law_asks_for_a_longer_curve(curve):
-    known = with_law(curve, 0.1, 12.0)["bayes"]
-    open_law = replace(known, extrapolation=replace(known.extrapolation, determined=False))
+    listed = with_law(curve, 0.1, 12.0)["bayes"]
+    open_law = replace(listed, extrapolation=replace(listed.extrapolation, determined=False))
     [step] = next_steps(replace(curve, curves={"bayes": open_law}))
     assert step.startswith("Draw the curve of bayes with more sizes or repeats: 3 repeats")
 
 
 def test_of_estimates_side_by_side_the_exact_one_is_gone_by():
     X, y = problem(40)
-    found = tr.without_resampling(tr.LinearSVM(), X, y)
-    first, second = next_steps(found)
+    result = tr.without_resampling(tr.LinearSVM(), X, y)
+    first, second = next_steps(result)
     assert first.startswith("Go by exact leave-one-out, 0.")
     assert second.startswith("Choose C and kernel by the same 40 examples")

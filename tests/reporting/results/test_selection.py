@@ -17,7 +17,7 @@ def problem():
 
 
 @pytest.fixture(scope="module")
-def found(problem):
+def result(problem):
     over = {"gamma": [0.1, 1.0], "C": [0.1, 1.0, 10.0]}
     return select(KernelSVM(), *problem, over=over, replicates=50)
 
@@ -38,15 +38,15 @@ def _made(make_estimate, settings):
     )
 
 
-def test_a_line_for_each_other_setting_and_a_mark_at_the_chosen_cost(found):
-    chapter = selection_chapter(found)
+def test_a_line_for_each_other_setting_and_a_mark_at_the_chosen_cost(result):
+    chapter = selection_chapter(result)
     assert chapter.title == "Which C and gamma?"
     chart = svg_of(chapter.sections[0].data["charts"][0])
     lines = [shape for shape in chart["shapes"] if shape["kind"] == "line"]
     assert len(lines) == len([shape for shape in chart["shapes"] if shape["kind"] == "band"]) == 2
     assert sorted(entry["words"] for entry in chart["legend"]) == ["gamma=0.1", "gamma=1.0"]
     (mark,) = [shape for shape in chart["shapes"] if shape["kind"] == "upright"]
-    assert mark["words"] == f"chosen: {found.best['C']:g}"
+    assert mark["words"] == f"chosen: {result.best['C']:g}"
 
 
 def test_costs_over_a_decade_are_on_a_log_scale(problem):
@@ -59,20 +59,20 @@ def test_costs_over_a_decade_are_on_a_log_scale(problem):
     assert chart["legend"] == []
 
 
-def test_the_table_has_every_candidate_and_marks_the_chosen_one(found):
-    table = selection_chapter(found).sections[1].data
+def test_the_table_has_every_candidate_and_marks_the_chosen_one(result):
+    table = selection_chapter(result).sections[1].data
     assert len(table["rows"]) == 6
     (chosen,) = [row for row in table["rows"] if row[-1]]
-    assert dict(zip(found.best, chosen, strict=False)) == {
-        name: f"{value:g}" for name, value in found.best.items()
+    assert dict(zip(result.best, chosen, strict=False)) == {
+        name: f"{value:g}" for name, value in result.best.items()
     }
 
 
-def test_the_corrected_value_comes_first(found):
-    chapter = selection_chapter(found)
-    assert chapter.tiles[0].value == f"{found.corrected.value:.3f}"
+def test_the_corrected_value_comes_first(result):
+    chapter = selection_chapter(result)
+    assert chapter.tiles[0].value == f"{result.corrected.value:.3f}"
     assert chapter.verdict[0].startswith("Chosen: gamma=")
-    assert f"is worth Error rate {found.corrected.value:.3f}" in chapter.verdict[1]
+    assert f"is worth Error rate {result.corrected.value:.3f}" in chapter.verdict[1]
 
 
 def test_where_nothing_is_a_number_the_settings_are_a_forest(make_estimate):

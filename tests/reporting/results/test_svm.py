@@ -83,7 +83,7 @@ def test_what_is_said_of_all_measures_is_said_once(problem):
     result = _estimated(problem, 2)
     notes = xi_alpha_chapter(result).notes
     for note in result.notes:
-        assert sum(note in told for told in notes) == 1
+        assert sum(note in words for words in notes) == 1
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ SCORE = np.random.default_rng(0).random(120) * 0.6 + 0.4 * TRUTH
 
 
 def scored(**options):
-    called = (SCORE > 0.5).astype(int)
+    predicted = (SCORE > 0.5).astype(int)
     return tr.evaluate(
-        TRUTH, called, y_score=SCORE, random_state=1, replicates=100, **options
+        TRUTH, predicted, y_score=SCORE, random_state=1, replicates=100, **options
     )  # fmt: skip
 
 
@@ -35,45 +35,45 @@ def share(value):
 
 
 def test_a_proportion_is_told_what_was_summed():
-    found = coverage_of("clopper_pearson", "recall")
-    told = rows(scored(measures=["recall"]))
-    assert told["clopper pearson"] == (
+    result = coverage_of("clopper_pearson", "recall")
+    words = rows(scored(measures=["recall"]))
+    assert words["clopper pearson"] == (
         "Recall",
         "95 %",
-        share(found.mean),
-        share(found.least),
+        share(result.mean),
+        share(result.least),
         "every outcome, none left out; n = 5 to 1,000 (docs/coverage.md)",
     )
 
 
 def test_the_least_of_several_measures_is_named():
     measures = ["gmean", "matthews_correlation"]
-    found = {name: coverage_of("smoothed_delta", name) for name in measures}
-    mean = sum(one.mean for one in found.values()) / 2
-    told = rows(scored(measures=measures))["smoothed delta"]
-    assert told[2:4] == (
+    result = {name: coverage_of("smoothed_delta", name) for name in measures}
+    mean = sum(one.mean for one in result.values()) / 2
+    words = rows(scored(measures=measures))["smoothed delta"]
+    assert words[2:4] == (
         share(mean),
-        f"{share(found['matthews_correlation'].least)} (Matthews correlation)",
+        f"{share(result['matthews_correlation'].least)} (Matthews correlation)",
     )
-    assert found["matthews_correlation"].least < found["gmean"].least
+    assert result["matthews_correlation"].least < result["gmean"].least
 
 
 def test_what_was_not_measured_says_so():
-    told = rows(scored(measures=["cost"], costs={"fp": 1, "fn": 5}))["smoothed delta"]
-    assert told[1:] == ("95 %", "–", "–", "not measured")
+    words = rows(scored(measures=["cost"], costs={"fp": 1, "fn": 5}))["smoothed delta"]
+    assert words[1:] == ("95 %", "–", "–", "not measured")
 
 
 def test_weights_have_figures_of_their_own_or_none():
     weighted = scored(sample_weight=np.linspace(1, 2, 120))
-    told = {row[-1] for row in rows(weighted).values()}
-    assert all("with weights" in one or "; weights" in one for one in told)
-    assert "not measured with weights" in told
+    words = {row[-1] for row in rows(weighted).values()}
+    assert all("with weights" in one or "; weights" in one for one in words)
+    assert "not measured with weights" in words
 
 
 def test_another_level_than_the_measured_one_is_told():
-    told = rows(scored(measures=["gmean"], level=0.8))["smoothed delta"]
-    assert told[1] == "80 %"
-    assert told[-1].startswith("at 95 %, not 80 %: ")
+    words = rows(scored(measures=["gmean"], level=0.8))["smoothed delta"]
+    assert words[1] == "80 %"
+    assert words[-1].startswith("at 95 %, not 80 %: ")
 
 
 def test_other_refits_were_not_measured(make_learner):
@@ -82,12 +82,12 @@ def test_other_refits_were_not_measured(make_learner):
 
 
 def test_a_difference_is_told_how_often_0_was_covered():
-    told = rows(tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]))
-    found = coverage_of("tango", "difference of error_rate")
-    assert told["tango"][0] == "difference of Error rate"
-    assert told["tango"][2] == share(found.mean)
-    assert told["tango"][-1].startswith("two equally good models, how often it contains 0: ")
-    assert told["clopper pearson"][0] == "Error rate"
+    words = rows(tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]))
+    result = coverage_of("tango", "difference of error_rate")
+    assert words["tango"][0] == "difference of Error rate"
+    assert words["tango"][2] == share(result.mean)
+    assert words["tango"][-1].startswith("two equally good models, how often it contains 0: ")
+    assert words["clopper pearson"][0] == "Error rate"
 
 
 def test_learners_that_are_compared_are_told_about_both():
@@ -107,11 +107,11 @@ def test_learners_that_are_compared_are_told_about_both():
         finding="no evidence",
         verdict="",
     )
-    told = rows(one)
-    assert told["cautious t"][0] == "difference of Error rate"
-    assert "5 × 10 folds" in told["corrected t"][-1]
+    words = rows(one)
+    assert words["cautious t"][0] == "difference of Error rate"
+    assert "5 × 10 folds" in words["corrected t"][-1]
     several = tr.ModelComparisons(comparisons={"error_rate": one})
-    assert rows(several) == told
+    assert rows(several) == words
     other = rows(replace(one, method="five_by_two_t"))
     assert other["corrected t"][-1] == "not measured for these refits"
 
@@ -120,12 +120,12 @@ def test_perturbation_is_told_what_its_own_audit_says():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     X[y == 1] += 1
-    asked = {"random_state": 1, "replicates": 100}
-    told = rows(tr.perturbation(tr.LinearSVM(), X, y, **asked))["perturbation effective size"]
+    requests = {"random_state": 1, "replicates": 100}
+    words = rows(tr.perturbation(tr.LinearSVM(), X, y, **requests))["perturbation effective size"]
     # The ledger: eleven cells that no form was chosen on.
-    assert told[2:4] == ("98.2 %", "95.3 %")
-    assert told[-1].endswith("(docs/coverage-of-perturbation.md)")
-    grouped = tr.perturbation(tr.LinearSVM(), X, y, groups=np.arange(40) // 2, **asked)
+    assert words[2:4] == ("98.2 %", "95.3 %")
+    assert words[-1].endswith("(docs/coverage-of-perturbation.md)")
+    grouped = tr.perturbation(tr.LinearSVM(), X, y, groups=np.arange(40) // 2, **requests)
     assert {row[-1] for row in rows(grouped).values()} == {"not measured with groups"}
 
 
@@ -137,10 +137,10 @@ def test_the_bounds_of_xi_alpha_were_measured_at_their_rho():
         ({"rho": 2}, "; ρ = 2;"),
         ({"refine": "span"}, "; span;"),
     ):
-        told = rows(tr.xi_alpha(svm, X, y, **rule))
-        assert all(words in row[-1] for row in told.values())
-    told = rows(tr.xi_alpha(svm, X, y, rho=1.5))
-    assert {row[-1] for row in told.values()} == {"not measured for this way of estimating"}
+        expected = rows(tr.xi_alpha(svm, X, y, **rule))
+        assert all(words in row[-1] for row in expected.values())
+    expected = rows(tr.xi_alpha(svm, X, y, rho=1.5))
+    assert {row[-1] for row in expected.values()} == {"not measured for this way of estimating"}
 
 
 def test_what_is_chosen_or_put_side_by_side_was_not_measured():
@@ -165,14 +165,14 @@ def test_what_promises_nothing_is_left_out(make_learner):
 
 
 def test_every_row_says_what_was_measured_of_its_interval():
-    found = coverage_of("clopper_pearson", "recall")
+    result = coverage_of("clopper_pearson", "recall")
     [row] = scored(measures=["recall"]).to_rows()
-    assert row["measured"] == found.words(0.95) == "0.973 (least 0.950)"
+    assert row["measured"] == result.words(0.95) == "0.973 (least 0.950)"
     weighted = scored(measures=["recall"], sample_weight=np.linspace(1, 2, 120))
     assert {row["measured"] for row in weighted.to_rows()} == {"not measured with weights"}
     tables = tr.compare(TRUTH, TRUTH, 1 - TRUTH, measures=["error_rate"]).to_rows()
     of_difference = coverage_of("tango", "difference of error_rate").words(0.95)
-    assert [row["measured"] for row in tables] == [found.words(0.95)] * 2 + [of_difference]
+    assert [row["measured"] for row in tables] == [result.words(0.95)] * 2 + [of_difference]
 
 
 def test_an_undefined_row_promises_nothing():
@@ -227,9 +227,9 @@ def test_weights_of_scores_alone_are_seen():
 def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits, design, target):
     evaluation = make_learner(target=target, **refits)
     [use] = uses_of(evaluation)
-    found = coverage_of(use.interval.method, "error_rate", design=design, target=target)
-    assert use.measured == found
-    assert found is not None
+    result = coverage_of(use.interval.method, "error_rate", design=design, target=target)
+    assert use.measured == result
+    assert result is not None
     [row] = promise_table(evaluation).rows
     assert design in row[-1]
     assert ("the learner's value" in row[-1]) == (target == LEARNER)
@@ -254,8 +254,8 @@ def test_what_was_held_out_is_told_apart_from_what_was_estimated():
     texts = ["wheat crop"] * 12 + ["oil well"] * 12 + ["ship port"] * 12
     labels = [(name,) for name in "abc" for _ in range(12)]
     corpus = tr.Corpus(ids=tuple(map(str, range(36))), texts=tuple(texts), labels=tuple(labels))
-    found = tr.estimate_corpus(corpus, holdout=0.3, random_state=1)
-    shares = {use.of: use.measured for use in uses_of(found) if use.interval.method == EXACT}
+    result = tr.estimate_corpus(corpus, holdout=0.3, random_state=1)
+    shares = {use.of: use.measured for use in uses_of(result) if use.interval.method == EXACT}
     assert "recall" not in shares
     assert shares["held out: recall"] == coverage_of(EXACT, "recall")
 
@@ -264,8 +264,8 @@ def test_random_divisions_and_scorers_are_quoted_by_their_design():
     X = SCORE[:, np.newaxis]
     divisions = ShuffleSplit(10, test_size=0.2, random_state=0)
     measures = {"accuracy": "accuracy", "mine": _half_brier}
-    found = tr.estimate("naive_bayes", X, TRUTH, cv=divisions, scoring=measures, random_state=1)
-    uses = {use.of: use.measured for use in uses_of(found)}
+    result = tr.estimate("naive_bayes", X, TRUTH, cv=divisions, scoring=measures, random_state=1)
+    uses = {use.of: use.measured for use in uses_of(result)}
     design = "10 random divisions, a fifth tested"
     for of, measure, method in (
         ("accuracy", "error_rate", "variance_components"),

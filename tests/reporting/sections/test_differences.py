@@ -180,11 +180,11 @@ def parts(worse, equivalent, better):
 
 
 def test_the_parts_follow_each_other_and_fill_the_bar():
-    found = parts(0.05, 0.2, 0.75)
-    assert [part["at"] for part in found] == [0.0, 5.0, 25.0]
-    assert [part["width"] for part in found] == [5.0, 20.0, 75.0]
-    assert found[2]["middle"] == 62.5
-    assert [part["has_room"] for part in found] == [False, True, True]
+    result = parts(0.05, 0.2, 0.75)
+    assert [part["at"] for part in result] == [0.0, 5.0, 25.0]
+    assert [part["width"] for part in result] == [5.0, 20.0, 75.0]
+    assert result[2]["middle"] == 62.5
+    assert [part["has_room"] for part in result] == [False, True, True]
 
 
 @pytest.mark.parametrize(

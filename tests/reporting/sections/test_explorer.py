@@ -25,9 +25,9 @@ TRUTH = ["no", "yes", "no", "yes", "yes"]
 SCORE = [0.1, 0.4, 0.35, 0.8, 0.3]
 
 
-def section_of(truth=TRUTH, score=SCORE, called=None, **options):
-    known = {"pos_label": "yes", "replicates": 100} | options
-    return explorer_section(evaluate(truth, called, y_score=score, **known))
+def section_of(truth=TRUTH, score=SCORE, predicted=None, **options):
+    listed = {"pos_label": "yes", "replicates": 100} | options
+    return explorer_section(evaluate(truth, predicted, y_score=score, **listed))
 
 
 def numbers_of(section):
@@ -46,11 +46,11 @@ def test_a_few_scores_are_all_kept_with_their_counts():
 
 
 def test_it_starts_where_the_predictions_were_made():
-    called = ["no", "yes", "no", "yes", "no"]
-    section = section_of(called=called)
+    predicted = ["no", "yes", "no", "yes", "no"]
+    section = section_of(predicted=predicted)
     assert numbers_of(section)["start"] == 0.4
     assert section.data["marks"][-1]["explained"] == "the counts of the predicted labels"
-    other = section_of(called=["yes", "yes", "no", "no", "no"])  # no threshold makes these
+    other = section_of(predicted=["yes", "yes", "no", "no", "no"])  # no threshold makes these
     assert [mark["words"] for mark in other.data["marks"]] == ["Cheapest", "Best F1", "Breakeven"]
 
 
@@ -195,20 +195,20 @@ def test_of_many_scores_a_thousand_are_kept_and_the_cheapest_is_always_among_the
     seed, costs, rows
 ):
     table = sweep(long_ranking(seed))
-    kept = explorer_rows(table, rows)
-    assert len(kept) <= MAX_THRESHOLDS
-    assert {0, len(table) - 1, *rows} <= set(kept.tolist())
-    assert (np.diff(kept) > 0).all()
+    remaining = explorer_rows(table, rows)
+    assert len(remaining) <= MAX_THRESHOLDS
+    assert {0, len(table) - 1, *rows} <= set(remaining.tolist())
+    assert (np.diff(remaining) > 0).all()
     cost = mean_cost(table, dict(zip(("tp", "fp", "fn", "tn"), costs, strict=True)))
-    assert cost[kept].min() == pytest.approx(cost.min(), abs=1e-12)
+    assert cost[remaining].min() == pytest.approx(cost.min(), abs=1e-12)
 
 
 def test_what_lies_between_two_kept_thresholds_is_little():
     table = sweep(long_ranking())
-    kept = explorer_rows(table, [])
-    assert len(kept) > 0.9 * MAX_THRESHOLDS
-    for found in (table.tp, table.fp):
-        assert np.diff(found[kept]).max() <= max(1, 0.004 * found[-1])
+    remaining = explorer_rows(table, [])
+    assert len(remaining) > 0.9 * MAX_THRESHOLDS
+    for result in (table.tp, table.fp):
+        assert np.diff(result[remaining]).max() <= max(1, 0.004 * result[-1])
 
 
 def test_a_hull_of_too_many_corners_is_thinned():
@@ -222,9 +222,9 @@ def test_a_hull_of_too_many_corners_is_thinned():
         tp[-1] - np.concatenate([[0], tp]),
         fp[-1] - np.concatenate([[0], fp]),
     )
-    kept = explorer_rows(table, [77])
-    assert len(kept) <= MAX_THRESHOLDS
-    assert {0, 77, 1500} <= set(kept.tolist())
+    remaining = explorer_rows(table, [77])
+    assert len(remaining) <= MAX_THRESHOLDS
+    assert {0, 77, 1500} <= set(remaining.tolist())
 
 
 def test_the_page_holds_the_formula_of_every_live_measure_and_of_no_other():
@@ -247,17 +247,17 @@ def added(monkeypatch):
 @pytest.mark.usefixtures("added")
 def test_a_measure_that_is_added_is_everywhere_and_named_below_the_explorer(tmp_path):
     truth, score = [0, 1] * 20, np.linspace(0, 1, 40)
-    found = tr.evaluate(truth, y_score=score, threshold=0.5, random_state=1)
-    assert found["share_called"].value == 0.5
-    assert found.to_dict()["estimates"]["share_called"]["value"] == 0.5
-    assert "share_called,," in formatted(found, "csv")
-    assert "Share called positive" in formatted(found, "markdown")
+    result = tr.evaluate(truth, y_score=score, threshold=0.5, random_state=1)
+    assert result["share_called"].value == 0.5
+    assert result.to_dict()["estimates"]["share_called"]["value"] == 0.5
+    assert "share_called,," in formatted(result, "csv")
+    assert "Share called positive" in formatted(result, "markdown")
     terminal = io.StringIO()
-    print_result(found, Console(file=terminal, width=100, markup=False))
+    print_result(result, Console(file=terminal, width=100, markup=False))
     assert "Share called positive" in terminal.getvalue()
-    data = explorer_section(found).data
+    data = explorer_section(result).data
     assert "share_called" not in {one["name"] for one in data["measures"]}
     assert data["left_out"] == "Share called positive"
-    page = found.report().save(tmp_path / "page.html").read_text(encoding="utf-8")
+    page = result.report().save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "for want of a formula on this page: Share called positive." in page
     assert page.count("Share called positive") >= 2

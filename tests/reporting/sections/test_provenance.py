@@ -44,21 +44,21 @@ def test_dropped_rows_and_compression_are_told():
 
 def test_columns_say_whether_they_were_guessed(predictions):
     roles = tr.Roles(truth="y_true")
-    told = facts(tr.evaluate_files([predictions], roles=roles))
-    assert told["column of the true labels"] == "y_true (given)"
-    assert told["column of the scores"] == "score (guessed from its name)"
-    assert "read from" not in told
+    words = facts(tr.evaluate_files([predictions], roles=roles))
+    assert words["column of the true labels"] == "y_true (given)"
+    assert words["column of the scores"] == "score (guessed from its name)"
+    assert "read from" not in words
 
 
 def test_settings_seed_and_versions_are_told():
     drawn = {"cell_interval": "bca", "random_state": 7}
-    told = facts(tr.evaluate_counts([[5, 5], [4, 85]], level=0.9, **drawn))
-    assert told["seed"] == "7"
-    assert told["confidence level"] == "90 %"
-    assert told["the numbers are about"] == "this model"
-    assert told["read from"] == "values in memory, no file"
-    assert told["Python"] == platform.python_version()
-    assert told["numpy"] == np.__version__
+    words = facts(tr.evaluate_counts([[5, 5], [4, 85]], level=0.9, **drawn))
+    assert words["seed"] == "7"
+    assert words["confidence level"] == "90 %"
+    assert words["the numbers are about"] == "this model"
+    assert words["read from"] == "values in memory, no file"
+    assert words["Python"] == platform.python_version()
+    assert words["numpy"] == np.__version__
 
 
 def test_the_machine_is_not_named():
@@ -77,10 +77,10 @@ def test_a_file_that_was_not_hashed_says_how():
 
 
 def test_results_that_do_not_know_their_source_can_be_told():
-    found = tr.compare_over_datasets(np.random.default_rng(0).random((6, 2)), names=["a", "b"])
-    assert "read from" not in facts(found)
+    result = tr.compare_over_datasets(np.random.default_rng(0).random((6, 2)), names=["a", "b"])
+    assert "read from" not in facts(result)
     source = {"path": "scores.csv", "bytes": 99, "rows": 6, "sha256": "ab"}
-    titles = [section.title for section in provenance_sections(found, source)]
+    titles = [section.title for section in provenance_sections(result, source)]
     assert titles == [
         "Does each interval keep its promise?",
         "Which files",

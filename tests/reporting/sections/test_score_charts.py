@@ -99,8 +99,8 @@ def test_rows_that_are_weighted_or_grouped_have_no_band_and_the_page_says_why(op
 def test_calibration_is_about_probabilities_or_says_if():
     unsaid = charts_of(evaluate(TRUTH, y_score=SCORES))["Calibration"]["caption"]
     assert unsaid.startswith("If the scores are meant as probabilities: among examples")
-    said = charts_of(evaluate(TRUTH, y_score=SCORES, probabilities=True))["Calibration"]["caption"]
-    assert said.startswith("Among examples")
+    words = charts_of(evaluate(TRUTH, y_score=SCORES, probabilities=True))["Calibration"]["caption"]
+    assert words.startswith("Among examples")
     assert "Calibration" not in charts_of(evaluate(TRUTH, y_score=2 * SCORES))
 
 

@@ -137,7 +137,7 @@ class CsvFile(TextFile):
             remedy = f" Use --decimal {other} if that is the decimal mark."
         many = such_rows(len(wrong), block.first_row + block.rows - 1)
         sentence = f"{shown(name)} must be a number; got {shown(cell)}{many}.{remedy}"
-        return self.refusal(block, wrong[0], sentence)
+        return block.refuse(wrong[0], sentence)
 
     def _ragged(self, block: Block) -> InputError:
         expected = len(self.columns)
@@ -150,8 +150,7 @@ class CsvFile(TextFile):
             remedy = " Put cells that hold the delimiter in quotes."
             if self.delimiter == "," and re.search(r"\d,\d", record):
                 remedy = " Numbers with decimal commas need another delimiter, or quotes."
-        return self.refusal(
-            block,
+        return block.refuse(
             first,
             f"must have {expected} cells, as the header has; got {cells[first]}: {shown(record)}"
             f"{such_rows(len(wrong), block.first_row + block.rows - 1)}.{remedy}",

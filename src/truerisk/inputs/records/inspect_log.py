@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import shown
-from truerisk.errors import InputError, ResourceError
+from truerisk.errors import ResourceError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.json_lines import nested_names, reach
 from truerisk.inputs.records.places import Places, refusal, shown_path
@@ -65,7 +65,12 @@ class InspectLog:
             columns[name] = (
                 self._numbers(cells, name, places)
                 if name in selection.numbers
-                else text_column([None if one is None else _text(one) for one in cells])
+                else text_column(
+                    [
+                        None if one is None else f"{one:g}" if isinstance(one, float) else str(one)
+                        for one in cells
+                    ]
+                )
             )
         yield Rows(columns, len(self.samples), 1, places)
 
@@ -97,7 +102,11 @@ class InspectLog:
     def _member(self, archive: zipfile.ZipFile, name: str) -> Any:
         member = archive.getinfo(name)
         if member.file_size > self.options.max_expanded_bytes:
-            raise self._too_large()
+            raise refusal(
+                self.path,
+                f"must expand to at most {self.options.max_expanded_bytes} bytes; it is larger. "
+                "Raise --max-expanded-bytes.",
+            )
         if member.compress_type != ZSTANDARD:
             return json.loads(archive.read(member))
         try:
@@ -120,13 +129,6 @@ class InspectLog:
             raise zipfile.BadZipFile(f"bad checksum of {name}")
         return json.loads(content)
 
-    def _too_large(self) -> InputError:
-        return refusal(
-            self.path,
-            f"must expand to at most {self.options.max_expanded_bytes} bytes; it is larger. Raise "
-            "--max-expanded-bytes.",
-        )
-
 
 def _record(sample: dict[str, Any]) -> dict[str, Any]:
     """Keep id, epoch, metadata and scores; a score becomes a number where inspect_ai makes it one.
@@ -148,7 +150,3 @@ def _value(value: Any) -> Any:
     if isinstance(value, bool):
         return float(value)
     return MARKS.get(value, value) if isinstance(value, str) else value
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

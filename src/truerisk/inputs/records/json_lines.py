@@ -86,7 +86,7 @@ class JsonLinesFile(TextFile):
         """Give the values of each object as they are, and how to refuse it."""
         for block in ahead(self.blocks()):
             for row, record in self._objects(block):
-                refuse = partial(self.refusal, block, row)
+                refuse = partial(block.refuse, row)
                 yield {name: reach(record, name) for name in names}, refuse
 
     def all_keys(self) -> tuple[str, ...]:
@@ -147,15 +147,14 @@ class JsonLinesFile(TextFile):
             if end != len(text):
                 _refuse_rest(text[end:])
         except RecursionError:
-            raise self.refusal(block, row, "must not be nested so deeply.") from None
+            raise block.refuse(row, "must not be nested so deeply.") from None
         except ValueError as error:
-            raise self.refusal(
-                block,
+            raise block.refuse(
                 row,
                 f"must be one JSON object; got {shown(line.decode(errors='replace'))} ({error}).",
             ) from None
         if not isinstance(value, dict):
-            raise self.refusal(block, row, f"must be one JSON object; got {shown(text)}.")
+            raise block.refuse(row, f"must be one JSON object; got {shown(text)}.")
         return value
 
     def _texts(
@@ -171,43 +170,35 @@ class JsonLinesFile(TextFile):
         rows = np.flatnonzero((cells.kinds != NUMBER) & (cells.kinds != STRING) & ~null)
         if len(rows):
             others = [text(block, row, name, cells.value(row)) for row in rows.tolist()]
+            half = f"{shown(name)} must be text; got {{}}, half of a character."
             made = text_column(
-                others, lambda at, cell: self._half(block, int(rows[at]), name, cell)
+                others, lambda at, cell: block.refuse(int(rows[at]), half.format(shown(cell)))
             )
             strings = strings.followed_by(made.values, rows)
             if made.null is not None:
                 null[rows[made.null]] = True
         return Column(strings, "string", null=null if null.any() else None)
 
-    def _half(self, block: Block, row: int, name: str, text: str) -> InputError:
-        return self.refusal(
-            block, row, f"{shown(name)} must be text; got {shown(text)}, half of a character."
-        )
-
     def _text(self, block: Block, row: int, name: str, value: object) -> str | None:
         if value is None or isinstance(value, str):
             return value
         if isinstance(value, bool):
             return str(value)
-        raise self.refusal(
-            block, row, f"{shown(name)} must be a string or a number; got {shown(value)}."
-        )
+        raise block.refuse(row, f"{shown(name)} must be a string or a number; got {shown(value)}.")
 
     def _label(self, block: Block, row: int, name: str, value: object) -> str | None:
         if not isinstance(value, list):
             return self._text(block, row, name, value)
         separator = self.options.multilabel_separator
         if separator is None:
-            raise self.refusal(
-                block,
+            raise block.refuse(
                 row,
                 f"{shown(name)} must be one label; got the list {shown(value)}. "
                 f"Use --multilabel-sep for several labels per example.",
             )
         labels = [self._text(block, row, name, label) for label in value]
         if any(not label or separator in label for label in labels):
-            raise self.refusal(
-                block,
+            raise block.refuse(
                 row,
                 f"{shown(name)} must hold labels that are not empty and do not contain "
                 f"{separator!r}; got {shown(value)}. Choose another --multilabel-sep.",
@@ -248,8 +239,7 @@ class JsonLinesFile(TextFile):
             if value is None:
                 continue
             if not isinstance(value, list) or len(value) != width or width == 0:
-                raise self.refusal(
-                    block,
+                raise block.refuse(
                     row,
                     f"{shown(name)} must be a list of {width} numbers, as in the rows before; "
                     f"got {shown(value)}.",
@@ -261,8 +251,7 @@ class JsonLinesFile(TextFile):
         if value is None:
             return float("nan")
         if not isinstance(value, Literal):
-            raise self.refusal(
-                block,
+            raise block.refuse(
                 row,
                 f"{shown(name)} must be a number; got {shown(value)}. Write it without quotes.",
             )
@@ -301,14 +290,10 @@ def _lm_eval_log(record: dict[str, Any], path: Path) -> LogFacts | None:
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) != len(pairs):
-        _refuse_double(pairs)
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {shown(double)} appears twice")
     return record
-
-
-def _refuse_double(pairs: list[tuple[str, Any]]) -> NoReturn:
-    names = [name for name, _ in pairs]
-    double = next(name for name in names if names.count(name) > 1)
-    raise ValueError(f"the key {shown(double)} appears twice")
 
 
 def _refuse_rest(rest: str) -> NoReturn:

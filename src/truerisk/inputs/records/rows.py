@@ -318,14 +318,14 @@ class Rows:
 
     def taken(self, rows: Indices) -> "Rows":
         """Take some rows; their places stay those in the file."""
-        places = self.places
-        kept = Places(
-            places.path,
-            lambda row: places.where(int(rows[row])),
-            lambda row: places.text(int(rows[row])),
+        before = self.places
+        places = Places(
+            before.path,
+            lambda row: before.where(int(rows[row])),
+            lambda row: before.text(int(rows[row])),
         )
         columns = {name: column.taken(rows) for name, column in self.columns.items()}
-        return replace(self, columns=columns, count=len(rows), places=kept)
+        return replace(self, columns=columns, count=len(rows), places=places)
 
 
 @dataclass(frozen=True)

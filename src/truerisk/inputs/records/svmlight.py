@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
-from truerisk.errors import InputError
 from truerisk.inputs.records.rows import ahead
 from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
 
@@ -92,17 +91,25 @@ def _read(block: Block, vectors: Vectors) -> None:
         if not content:
             if line.strip():
                 continue
-            raise _refusal(block, row, "must have a vector in every line; this one is blank.")
-        label, features = _cut(content)
+            raise block.refuse(row, "must have a vector in every line; this one is blank.")
+        # A line may start with white space and have no label.
+        match = re.match(rb"[^\s:]*(?=[ \t]|$)", content)
+        label = match[0] if match is not None else b""
+        features = content[len(label) :]
         query = QUERY.match(features)
         if query is not None:
             features = features[query.end() :]
             vectors.queries += 1
         if FEATURES.fullmatch(features) is None:
-            raise _malformed(block, row, features)
+            wrong = next(one for one in features.split() if FEATURE.fullmatch(one) is None)
+            raise block.refuse(
+                row,
+                "must have features index:value, a whole number and a number; "
+                f"got {shown(wrong.decode())}.",
+            )
         marks = label.decode().split(",") if label else []
         if "" in marks:
-            raise _refusal(block, row, f"must hold no empty label; got {shown(label.decode())}.")
+            raise block.refuse(row, f"must hold no empty label; got {shown(label.decode())}.")
         vectors.labels.append(tuple(dict.fromkeys(marks)))
         parts.append(features)
         lengths.append(features.count(b":"))
@@ -117,18 +124,10 @@ def _read(block: Block, vectors: Vectors) -> None:
     vectors.lengths.extend(lengths)
 
 
-def _cut(content: bytes) -> tuple[bytes, bytes]:
-    """Part the labels from the features; a line may start with white space and have no label."""
-    match = re.match(rb"[^\s:]*(?=[ \t]|$)", content)
-    label = match[0] if match is not None else b""
-    return label, content[len(label) :]
-
-
 def _check(block: Block, rows: list[int], row_of: Indices, indices: Array, values: Array) -> None:
     large = np.flatnonzero(indices > LARGEST_INDEX)
     if len(large):
-        raise _refusal(
-            block,
+        raise block.refuse(
             rows[row_of[large[0]]],
             f"must have indices up to {LARGEST_INDEX}; got {indices[large[0]]:.0f}.",
         )
@@ -137,28 +136,11 @@ def _check(block: Block, rows: list[int], row_of: Indices, indices: Array, value
         at = falls[0]
         first, second = int(indices[at]), int(indices[at + 1])
         wrong = "twice" if first == second else f"after {first}"
-        raise _refusal(
-            block,
+        raise block.refuse(
             rows[row_of[at]],
             f"must have indices that rise within a line; got {second} {wrong}. Sort them.",
         )
     infinite = np.flatnonzero(~np.isfinite(values))
     if len(infinite):
         row = rows[row_of[infinite[0]]]
-        raise _refusal(block, row, f"must have finite values; got {values[infinite[0]]}.")
-
-
-def _malformed(block: Block, row: int, features: bytes) -> InputError:
-    for feature in features.split():
-        if FEATURE.fullmatch(feature) is None:
-            break
-    return _refusal(
-        block,
-        row,
-        f"must have features index:value, a whole number and a number; "
-        f"got {shown(feature.decode())}.",
-    )
-
-
-def _refusal(block: Block, row: int, sentence: str) -> InputError:
-    return block.refusal(block.record_start(row), sentence)
+        raise block.refuse(row, f"must have finite values; got {values[infinite[0]]}.")

@@ -213,6 +213,10 @@ class Block:
         """Make the error that names the line of a byte of the block."""
         return refusal(self.path, sentence, f"line {self.line_at(position)}")
 
+    def refuse(self, record: int, sentence: str) -> InputError:
+        """Make the error that names the line of a record, from 0."""
+        return self.refusal(self.record_start(record), sentence)
+
     def _ends(self) -> Indices:
         return record_ends(self.data, quoted=self.quoted)
 
@@ -296,10 +300,6 @@ class TextFile:
     def check(self, block: Block) -> None:
         """Refuse what is no text, and lines over the limit."""
         check_block(block, max_line=self.options.max_line_bytes)
-
-    def refusal(self, block: Block, row: int, sentence: str) -> InputError:
-        """Make the error that names the line of a row of a block."""
-        return refusal(self.path, sentence, f"line {block.line_of(row)}")
 
     def places(self, block: Block) -> Places:
         """Give the lines of the rows of a block."""

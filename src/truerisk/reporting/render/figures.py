@@ -367,11 +367,11 @@ def save_figures(
         raise InputError(f"`formats` must be a list such as ['svg', 'pdf']; got {shown(formats)}.")
     chosen = list(dict.fromkeys(check_choice(one, FORMATS, "formats") for one in formats))
     contents: dict[str, bytes] = {}
-    wanted = [(name, one, form) for name, one in pictures_of(result).items() for form in chosen]
-    for name, picture, form in wanted:
+    pictures = [(name, one, form) for name, one in pictures_of(result).items() for form in chosen]
+    for name, picture, form in pictures:
         contents[f"{name}.{form}"] = figure_bytes(picture, form)
         if progress is not None:
-            progress(len(contents), len(contents), len(wanted))
+            progress(len(contents), len(contents), len(pictures))
     return _put(contents, Path(folder))
 
 

@@ -162,29 +162,19 @@ def slice_table(result: Comparisons) -> doc.Table | None:
     return doc.table("Slices", columns, result.slices)
 
 
-def _terminal_tables(result: Comparisons) -> Iterator[doc.Table]:
+def comparisons_tables(result: Comparisons, *, short: bool = False) -> Iterator[doc.Table]:
+    """Give every table, for pages and files; the short form, for a terminal, the main ones."""
     if len(result.names) == 2:
         yield two_model_table(result)
     else:
         yield pair_table(result)
-        if len(result.names) <= MAX_MODELS_SHOWN:
+        if not short or len(result.names) <= MAX_MODELS_SHOWN:
             yield value_table(result)
-    others = other_test_table(result, (result.measure,))
-    yield from (table for table in (slice_table(result), right_table(result), others) if table)
-
-
-def comparisons_tables(result: Comparisons) -> Iterator[doc.Table]:
-    """Give every table, for pages and files."""
-    if len(result.names) == 2:
-        yield two_model_table(result)
-    else:
-        yield pair_table(result)
-        yield value_table(result)
-        for measure in result.measures[1:]:
-            yield pair_table(result, measure)
-        yield tier_table(result)
-    others = other_test_table(result, result.measures)
-    yield from (table for table in (slice_table(result), right_table(result), others) if table)
+        if not short:
+            yield from (pair_table(result, measure) for measure in result.measures[1:])
+            yield tier_table(result)
+    others = other_test_table(result, (result.measure,) if short else result.measures)
+    yield from filter(None, (slice_table(result), right_table(result), others))
 
 
 def two_model_table(result: Comparisons) -> doc.Table:
@@ -193,10 +183,15 @@ def two_model_table(result: Comparisons) -> doc.Table:
     numeric = (first, second, "Change", interval_heading(result.level), "p")
     columns = doc.heads("Measure", *doc.number_columns(numeric), "Finding")
     mark = marks_of(result, DIFFERENCE)
+
+    def decimals(one: Comparison) -> int:
+        ends = one.difference.interval
+        return 3 if ends is None else decimals_for(ends.width)
+
     rows = tuple(
         (
             title_of(one.measure),
-            *(_value(one, estimate) for estimate in (one.first, one.second)),
+            *(number(model.value, decimals(one)) for model in (one.first, one.second)),
             *_marked(one.difference, mark),
             p_words(one.p_value),
             one.finding,
@@ -256,12 +251,15 @@ def tier_table(result: Comparisons) -> doc.Table:
 def value_table(result: Comparisons) -> doc.Table:
     """Give one row per measure, and a column a model."""
     columns = doc.heads("Measure", *doc.number_columns(result.names))
-    rows = []
-    for measure in result.measures:
-        match = [result.evaluations[name].get(measure) for name in result.names]
-        words = [NO_INTERVAL if one is None else number(one.value) for one in match]
-        rows.append((title_of(measure), *words))
-    return doc.Table("Values", columns, tuple(rows))
+    evaluations = [result.evaluations[name] for name in result.names]
+    rows = tuple(
+        (
+            title_of(name),
+            *(number(one[name].value) if name in one else NO_INTERVAL for one in evaluations),
+        )
+        for name in result.measures
+    )
+    return doc.Table("Values", columns, rows)
 
 
 def right_table(result: Comparisons) -> doc.Table | None:
@@ -277,24 +275,16 @@ def right_table(result: Comparisons) -> doc.Table | None:
 
 def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> doc.Table | None:
     """Give one row per test of these measures, beside the one that the finding rests on."""
-    several = len(result.names) > 2
-    rows = []
-    chosen = {key: tests for key, tests in result.beside.items() if key[0] in measures}
-    for (measure, first, second), tests in chosen.items():
-        models = (f"{second} against {first}",) if several else ()
-        rows += [
-            (title_of(measure), *models, spoken(one.method), p_words(one.p_value)) for one in tests
-        ]
-    if not rows:
-        return None
-    pairs = ("Models",) if several else ()
-    columns = doc.heads("Measure", *pairs, "Test", "#p")
-    return doc.Table("Other tests", columns, tuple(rows))
-
-
-def _value(comparison: Comparison, estimate: Estimate) -> str:
-    ends = comparison.difference.interval
-    return number(estimate.value, decimals_for(ends.width) if ends is not None else 3)
+    columns: doc.Cells = {"Measure": lambda row: title_of(row[0][0])}
+    if len(result.names) > 2:
+        columns["Models"] = lambda row: f"{row[0][2]} against {row[0][1]}"
+    columns |= {
+        "Test": lambda row: spoken(row[1].method),
+        "#p": lambda row: p_words(row[1].p_value),
+    }
+    tests = [(key, one) for key, of_pair in result.beside.items() for one in of_pair]
+    table = doc.table("Other tests", columns, (row for row in tests if row[0][0] in measures))
+    return table if table.rows else None
 
 
 def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
@@ -311,7 +301,7 @@ def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
 def _blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[doc.Block]:
     """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
     yield doc.Sentences(result.verdict)
-    yield from [tier_table(result)] if tiers else _terminal_tables(result)
+    yield from [tier_table(result)] if tiers else comparisons_tables(result, short=True)
     yield doc.Sentences(comparison_remarks(result), "Notes")
     facts = [pair for pair in comparisons_facts(result) if pair[0] != "the numbers are about"]
     yield doc.FactList([*facts, *source_facts(result.source)])

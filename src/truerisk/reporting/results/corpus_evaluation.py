@@ -1,7 +1,8 @@
 """CorpusEvaluation: each category beside what was held out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from truerisk.checks import shown
@@ -25,6 +26,12 @@ RANKED = {"breakeven_point": "BEP %", "eleven_point_precision": "11-pt %"}
 METHOD_TITLES = {"xi_alpha": "ξα", "leave_one_out": "leave-one-out"}
 HELD_OUT = "held out"
 NOTHING = "–"
+LEAD = (
+    "Each category against the rest, that with most documents first. Numbers are percent; the line "
+    "is the interval. F1 is the balance of precision (what is called so is so) and recall (what is "
+    "so is called so); the micro average counts every decision the same, the macro average every "
+    "category."
+)
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
@@ -36,20 +43,11 @@ def corpus_chapter(evaluation: CorpusEvaluation) -> doc.Chapter:
         verdict=doc.sentences(evaluation.verdict),
         tiles=tuple(_tiles(evaluation)),
         sections=(
-            doc.Section("categories", "Category by category", _categories(evaluation), _lead()),
+            doc.Section("categories", "Category by category", _categories(evaluation), LEAD),
             doc.table_section(average_table(evaluation), "Numbers are percent."),
             *map(doc.table_section, one_label_tables(evaluation)),
         ),
         notes=doc.sentences(evaluation.notes),
-    )
-
-
-def _lead() -> str:
-    return (
-        "Each category against the rest, that with most documents first. Numbers are percent; the "
-        "line is the interval. F1 is the balance of precision (what is called so is so) and recall "
-        "(what is so is called so); the micro average counts every decision the same, the macro "
-        "average every category."
     )
 
 
@@ -72,21 +70,15 @@ def _tiles(evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
         note = ""
         if evaluation.holdout is not None:
             note = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
-        yield _tile(doc.Tile.of(title, evaluation[name], note), evaluation[name])
-
-
-def _tile(tile: doc.Tile, estimate: Estimate) -> doc.Tile:
-    """Write a tile in percent, as everything on this page is."""
-    ends = estimate.interval
-    text = tile.interval
-    if ends is not None:
-        text = ends.words(in_percent)
-    return replace(
-        tile,
-        value=f"{in_percent(estimate.value)} %" if estimate.is_defined else tile.value,
-        interval=text,
-        marks=tuple(map(_in_percent, tile.marks)),
-    )
+        one = evaluation[name]
+        tile = doc.Tile.of(title, one, note)
+        # In percent, as everything on this page is.
+        yield replace(
+            tile,
+            value=f"{in_percent(one.value)} %" if one.is_defined else tile.value,
+            interval=tile.interval if one.interval is None else one.interval.words(in_percent),
+            marks=tuple(map(_in_percent, tile.marks)),
+        )
 
 
 def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
@@ -98,30 +90,25 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
         name: doc.axis_of([path[one.name][name] for path in ways for one in shown], perfect)
         for name, perfect in DRAWN.items()
     }
+
+    def row(label: str, documents: str, tested: str, of: Callable[[Any], Any]) -> dict[str, Any]:
+        own, held_out = of(evaluation), {} if holdout is None else of(holdout)
+        cells = [_page_cell(own.get(name), held_out.get(name), axes[name]) for name in DRAWN]
+        ranks = [] if holdout is None else [_rank(held_out.get(name)) for name in RANKED]
+        counts = {"documents": documents, "tested": tested}
+        return {"label": label, **counts, "cells": cells, "ranks": ranks}
+
     totals = [
-        {
-            "label": title,
-            "documents": "",
-            "tested": "",
-            **_cells_and_ranks(
-                _averages(evaluation, average),
-                None if holdout is None else _averages(holdout, average),
-                axes,
-            ),
-        }
+        row(title, "", "", partial(_averages, average=average))
         for average, title in AVERAGES.items()
     ]
     rows = [
-        {
-            "label": visible(one.name),
-            "documents": count(one.documents),
-            "tested": "" if one.test_documents is None else count(one.test_documents),
-            **_cells_and_ranks(
-                evaluation.by_class[one.name],
-                None if holdout is None else holdout.by_class[one.name],
-                axes,
-            ),
-        }
+        row(
+            visible(one.name),
+            count(one.documents),
+            "" if one.test_documents is None else count(one.test_documents),
+            lambda result, name=one.name: result.by_class[name],  # type: ignore[misc]
+        )
         for one in shown
     ]
     return {
@@ -138,18 +125,6 @@ def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
         "totals": totals,
         "rows": rows,
         "left_out": len(evaluation.categories) - len(shown),
-    }
-
-
-def _cells_and_ranks(
-    own: Mapping[str, Estimate],
-    held_out: Mapping[str, Estimate] | None,
-    axes: Mapping[str, doc.Axis | None],
-) -> dict[str, Any]:
-    tested = held_out or {}
-    return {
-        "cells": [_page_cell(own.get(name), tested.get(name), axes[name]) for name in DRAWN],
-        "ranks": [] if held_out is None else [_rank(held_out.get(name)) for name in RANKED],
     }
 
 

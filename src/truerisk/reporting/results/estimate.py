@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MANY = 30  # replicates from which on they are counted in bars
 MAX_BARS = 40
-FEWEST = 2  # of one nobody knows how much refits differ
+MIN_REFITS = 2  # of one nobody knows how much refits differ
 FORMS = {
     "exact": "Exact binomial",
     "percentile": "Perturbation: percentile",
@@ -57,9 +57,16 @@ def value_sentence(result: Estimate) -> str:
 
 
 def _refit_sections(result: Estimate) -> Iterator[doc.Section]:
-    if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
+    if has_refits(result):
         lead = "The interval is about all of them together."
         yield doc.charts_section("How much the refits differ", [refit_chart(result)], lead)
+
+
+def has_refits(result: Any) -> TypeGuard[Resampled]:
+    """Whether an estimate has the values of several refits."""
+    return isinstance(result, Resampled) and bool(
+        np.isfinite(result.replicates).sum() >= MIN_REFITS
+    )
 
 
 def refit_chart(result: Resampled) -> doc.Chart:
@@ -148,7 +155,7 @@ def estimate_uses(estimate: Any) -> Iterator[Use]:
 
 def _refit_pictures(result: Estimate) -> doc.Pictures:
     """Draw the refits where there are several, else the estimate on its interval."""
-    if isinstance(result, Resampled) and np.isfinite(result.replicates).sum() >= FEWEST:
+    if has_refits(result):
         yield "replicates", refit_chart(result)
     else:
         yield "estimate", doc.forest_of([result])

@@ -222,8 +222,8 @@ def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
 
     def upper_end(label: str) -> float:
         estimate = evaluation.by_class[label].get("f1")
-        known = estimate is not None and estimate.interval is not None
-        return estimate.interval.high if known else np.inf  # type: ignore[union-attr]
+        ends = None if estimate is None else estimate.interval
+        return np.inf if ends is None else ends.high
 
     others = sorted(set(every) - set(frequent), key=lambda label: (upper_end(label), label))
     chosen = {*frequent, *others[: most // 2]}
@@ -340,11 +340,11 @@ def mistake_table(evaluation: Evaluation) -> doc.Table | None:
     if cells is None or cells.multilabel or len(cells.labels) <= WIDEST_CONFUSION:
         return None
     labels, totals = cells.labels, cells.class_counts().truth
-    true, called, wrong = cells.mistakes()
-    worst = np.lexsort((called, true, -wrong))[:MAX_MISTAKES]
+    true, predicted, wrong = cells.mistakes()
+    worst = np.lexsort((predicted, true, -wrong))[:MAX_MISTAKES]
     rows = [
-        (labels[truth], labels[said], count(n), share(n, totals[truth]))
-        for truth, said, n in zip(true[worst], called[worst], wrong[worst], strict=True)
+        (labels[at], labels[taken_for], count(n), share(n, totals[at]))
+        for at, taken_for, n in zip(true[worst], predicted[worst], wrong[worst], strict=True)
     ]
     columns = doc.heads("True", "Called", "#n", "#of the true class")
     return doc.Table("Most frequent mistakes", columns, tuple(rows))
@@ -553,12 +553,12 @@ def one_pair_of_classes(evaluation: Evaluation) -> Iterator[str]:
     cells = _cells(evaluation)
     if cells is None or cells.multilabel or len(cells.labels) < 3:
         return
-    true, called, wrong = cells.mistakes()
+    true, predicted, wrong = cells.mistakes()
     total, size = float(wrong.sum()), len(cells.labels)
     if total < MIN_MISTAKES:
         return
     pairs, at = np.unique(
-        np.minimum(true, called) * size + np.maximum(true, called), return_inverse=True
+        np.minimum(true, predicted) * size + np.maximum(true, predicted), return_inverse=True
     )
     both = np.bincount(at, weights=wrong)
     most = float(both.max())

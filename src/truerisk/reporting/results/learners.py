@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from truerisk.estimation.refits.best_of import BestOf
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.methods import METHODS
@@ -15,7 +13,7 @@ from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results import evaluation as predictions
-from truerisk.reporting.results.estimate import FEWEST, refit_chart
+from truerisk.reporting.results.estimate import has_refits, refit_chart
 from truerisk.reporting.results.evaluation import evaluation_pictures
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses, uses_of
 from truerisk.reporting.sections.provenance import interval_names
@@ -30,7 +28,7 @@ from truerisk.reporting.wording import (
     with_interval,
     written,
 )
-from truerisk.results import Resampled, number
+from truerisk.results import number
 
 MAX_SPREADS = 2  # pictures of how much refits differ
 BASELINE = "Always the commonest class"
@@ -68,12 +66,7 @@ def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[
 
 def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:
     """Draw the value of every refit, for the measures that matter."""
-    several = [
-        one
-        for name in predictions.HEADLINES
-        if isinstance(one := result.get(name), Resampled)
-        and np.isfinite(one.replicates).sum() >= FEWEST
-    ]
+    several = [one for one in map(result.get, predictions.HEADLINES) if has_refits(one)]
     if several:
         yield doc.charts_section(
             "How much the refits differ",
@@ -154,12 +147,12 @@ def error_is_open(evaluation: Any) -> Iterator[str]:
     if error is None or error.interval is None or not error.is_defined:
         return
     if error.interval.width > NEARLY * WIDE_ERROR:
-        wanted = WIDE_ERROR / 2
+        half = WIDE_ERROR / 2
         # Widths shrink with the root of the size: near enough for "about".
         needed = 10 * math.ceil(evaluation.n * (error.interval.width / WIDE_ERROR) ** 2 / 10)
         yield (
             f"Collect about {count(needed - evaluation.n)} more examples to know the error rate to "
-            f"±{wanted:.2f}, now {with_interval(error)}; whether they would lower it, too, "
+            f"±{half:.2f}, now {with_interval(error)}; whether they would lower it, too, "
             "says `truerisk curve`."
         )
 

@@ -15,6 +15,7 @@ from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter, Use
 from truerisk.reporting.sections.coverage import look_up
+from truerisk.reporting.sections.provenance import source_facts
 from truerisk.reporting.wording import (
     NO_INTERVAL,
     cost_unit,
@@ -28,7 +29,7 @@ from truerisk.reporting.wording import (
     with_interval,
     written,
 )
-from truerisk.results import UNDEFINED, Estimate, as_plain, decimals_for, number
+from truerisk.results import UNDEFINED, Estimate, decimals_for, number
 
 MAX_TILES = 4
 MAX_IN_VERDICT = 3  # learners in the verdict; the tables have them all
@@ -60,6 +61,8 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
         f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
         f"{percent(curve.level)} intervals",
     )
+    further = [] if wanted is None else [needed_table(curve, wanted)]
+    further += [crossing_table(curve)] if curve.crossings else []
     return doc.Chapter(
         title="Would more examples help?",
         subtitle=" · ".join(subtitle),
@@ -77,7 +80,7 @@ def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) ->
                 "What it costs in memory, and what a budget buys",
                 [cost_chart(curve, "memory"), *budget_charts(curve)],
             ),
-            *_page_tables(curve, wanted),
+            *map(doc.table_section, (*further, *curve_tables(curve))),
         ),
         notes=doc.sentences((*curve.notes, *point_notes(curve))),
     )
@@ -114,32 +117,21 @@ def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
 
 def _tiles(curve: LearningCurve) -> Iterator[doc.Tile]:
     """Give the values that were measured; of one learner also what a law says of more examples."""
-    law = next(iter(curve.values())).extrapolation
-    if len(curve) > 1 or law is None:
-        yield from _tiles_of_learners(curve)
-        return
-    point = next(iter(curve.values())).points[-1]
-    title = title_of(curve.measure)
-    yield doc.Tile.of(
-        f"{title} from {counted(point.size, 'example')}", _point_estimate(curve, point), "measured"
-    )
-    for size in (curve.n, TWICE * curve.n):
-        yield doc.Tile.of(
-            f"{title} from {counted(size, 'example')}", law.at(size), "expected, by the law"
-        )
-
-
-def _tiles_of_learners(curve: LearningCurve) -> Iterator[doc.Tile]:
-    """Give each learner's value at the largest size, and what twice as many examples promise."""
+    only = next(iter(curve.values())).extrapolation if len(curve) == 1 else None
+    twice, title = TWICE * curve.n, f"{title_of(curve.measure)} from"
     for learner in _best_first(curve)[:MAX_TILES]:
-        point = learner.points[-1]
-        law = learner.extrapolation
-        note = ""
-        if law is not None:
-            twice = written(law.at(TWICE * curve.n))
-            note = f"{count(TWICE * curve.n)} examples: {twice.value} {twice.interval}"
-        title = f"{title_of(curve.measure)} from {counted(point.size, 'example')}"
-        yield doc.Tile.of(f"{learner.name}: {title}", _point_estimate(curve, point), note)
+        point, law = learner.points[-1], learner.extrapolation
+        then = None if law is None else written(law.at(twice))
+        note = "" if then is None else f"{count(twice)} examples: {then.value} {then.interval}"
+        yield doc.Tile.of(
+            f"{'' if only else f'{learner.name}: '}{title} {counted(point.size, 'example')}",
+            _point_estimate(curve, point),
+            "measured" if only else note,
+        )
+    if only is not None:
+        for size in (curve.n, twice):
+            words = f"{title} {counted(size, 'example')}"
+            yield doc.Tile.of(words, only.at(size), "expected, by the law")
 
 
 def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
@@ -151,13 +143,6 @@ def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
         n=point.size,
         target="the learner at this sample size",
     )
-
-
-def _page_tables(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Section]:
-    values, *others = curve_tables(curve)
-    further = [] if wanted is None else [needed_table(curve, wanted)]
-    further += [crossing_table(curve)] if curve.crossings else []
-    yield from map(doc.table_section, (*further, values, *others))
 
 
 def curve_sentences(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
@@ -329,8 +314,7 @@ def curve_facts(curve: LearningCurve) -> doc.Facts:
         yield name, assumed[name]
     yield "interval", "corrected resampled t"
     yield "seed", assumed["seed"]
-    for name, value in as_plain(curve.source).items():
-        yield name.replace("_", " "), plain_text(value)
+    yield from source_facts(curve.source)
 
 
 def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Chart]:
@@ -343,8 +327,7 @@ def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Cha
 
 
 def _inked(curve: LearningCurve) -> Iterator[tuple[str, LearnerCurve, doc.Ink]]:
-    for (name, learner), ink in zip(curve.items(), cycle(doc.INKS), strict=False):
-        yield name, learner, ink
+    return zip(curve, curve.values(), cycle(doc.INKS), strict=False)
 
 
 def _measured(curve: LearningCurve) -> doc.Chart:
@@ -563,11 +546,9 @@ def _next_steps(curve: Any) -> Iterator[str]:
 def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
     """Say what the law of a curve promises for more examples, where it promises anything."""
     law, refusal = curve[name].extrapolation, curve[name].refusal
+    elsewhere = "other features or another learner: `truerisk estimate --model`."
     if refusal is not None and refusal.code != "too_few_sizes":
-        yield (
-            f"Do not count on more examples for {name}: {refusal}; try other features or another "
-            "learner: `truerisk estimate --model`."
-        )
+        yield (f"Do not count on more examples for {name}: {refusal}; try {elsewhere}")
         return
     if law is None or not law.determined:
         yield (
@@ -592,10 +573,7 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
             "not exclude that nothing is gained: `truerisk curve --repeats`."
         )
     elif best > (1 - GAIN) * loss:
-        yield (
-            f"Do not collect for {name}: {more} would {text}. Try other features or another "
-            "learner: `truerisk estimate --model`."
-        )
+        yield (f"Do not collect for {name}: {more} would {text}. Try {elsewhere}")
     else:
         yield (
             f"Try other features or another learner before collecting for {name}: {more} would "

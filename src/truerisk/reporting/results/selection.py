@@ -34,7 +34,7 @@ MAX_ROWS = 500
 
 def selection_chapter(result: Selection) -> doc.Chapter:
     """Give all that a page says of a choice among settings."""
-    along = _along(result)
+    along, title = _along(result), title_of(result.estimate.measure)
     picture = (
         doc.estimate_forest("What was tried", "Setting", _entries(result))
         if along is None
@@ -44,20 +44,16 @@ def selection_chapter(result: Selection) -> doc.Chapter:
     subtitle = [
         counted(len(result.candidates), "setting"),
         counted(result.estimate.n, "example"),
-        f"chosen by {title_of(result.estimate.measure)}, {method}",
+        f"chosen by {title}, {method}",
     ]
     return doc.Chapter(
         title=f"Which {visible(' and '.join(_varied(result)) or 'setting')}?",
         subtitle=" · ".join([*subtitle, interval_subtitle(_level(result), [result.estimate])]),
         verdict=doc.sentences(_verdict(result)),
         tiles=(
+            doc.Tile.of(f"{title}, corrected for the choice", result.corrected),
             doc.Tile.of(
-                f"{title_of(result.estimate.measure)}, corrected for the choice", result.corrected
-            ),
-            doc.Tile.of(
-                f"{title_of(result.estimate.measure)}, as it was chosen by",
-                result.estimate,
-                setting_text(result.best),
+                f"{title}, as it was chosen by", result.estimate, setting_text(result.best)
             ),
         ),
         sections=(picture, doc.table_section(setting_table(result))),
@@ -85,19 +81,18 @@ def _verdict(result: Selection) -> Iterator[str]:
         "The best of many looks better than it is, since it was chosen for its number: choosing so "
         f"is worth {title} {with_interval(result.corrected)}."
     )
-    as_good = [one for one in result.candidates if _is_as_good(result, one)]
+    ends = result.estimate.interval
+    as_good = [
+        one
+        for one in result.candidates
+        if dict(one.parameters) != dict(result.best) and ends and ends.covers(one.estimate.value)
+    ]
     if as_good:
         lie = "setting lies" if len(as_good) == 1 else "settings lie"
         yield (
             f"{count(len(as_good))} other {lie} within the interval of the chosen one: these "
             "examples do not tell them apart."
         )
-
-
-def _is_as_good(result: Selection, one: Candidate) -> bool:
-    ends = result.estimate.interval
-    is_other = dict(one.parameters) != dict(result.best)
-    return is_other and ends is not None and ends.covers(one.estimate.value)
 
 
 def _along(result: Selection) -> str | None:
@@ -178,24 +173,24 @@ def setting_table(result: Selection) -> doc.Table:
             doc.Column(name, numeric=at > 0 and _is_numeric(result, name))
             for at, name in enumerate(names)
         ),
-        doc.Column(title_of(result.estimate.measure), numeric=True),
-        doc.Column(interval_heading(_level(result), [result.estimate]), numeric=True),
-        doc.Column("Stable"),
-        doc.Column("Chosen"),
-    )
-    rows = []
-    for one in result.candidates:
-        words = written(one.estimate)
-        rows.append(
+        *doc.number_columns(
             (
-                *(_value(one.parameters[name]) for name in names),
-                words.value,
-                words.interval,
-                "yes" if one.stable else "no",
-                "→ chosen" if dict(one.parameters) == dict(result.best) else "",
+                title_of(result.estimate.measure),
+                interval_heading(_level(result), [result.estimate]),
             )
+        ),
+        *doc.heads("Stable", "Chosen"),
+    )
+    rows = tuple(
+        (
+            *(_value(one.parameters[name]) for name in names),
+            *written(one.estimate),
+            "yes" if one.stable else "no",
+            "→ chosen" if dict(one.parameters) == dict(result.best) else "",
         )
-    return doc.Table("Every setting", columns, tuple(rows))
+        for one in result.candidates
+    )
+    return doc.Table("Every setting", columns, rows)
 
 
 def _value(value: Any) -> str:

@@ -243,12 +243,11 @@ def cost_table(result: SideBySide) -> doc.Table:
     heading = interval_heading(_level(result) or 0.95, result.estimates)
     numbers = (title_of(result.estimates[0].measure), heading)
     columns = doc.heads("Method", *doc.number_columns((*numbers, "Further time")), "Leans")
-    rows = []
-    for one, took in zip(result.estimates, result.seconds, strict=True):
-        words = written(one)
-        time = cost_words("cpu_seconds", took)
-        rows.append((_method_title(one), words.value, words.interval, time, _leaning(one)))
-    return doc.Table("What each of them costs", columns, tuple(rows))
+    rows = tuple(
+        (_method_title(one), *written(one), cost_words("cpu_seconds", took), _leaning(one))
+        for one, took in zip(result.estimates, result.seconds, strict=True)
+    )
+    return doc.Table("What each of them costs", columns, rows)
 
 
 def _facts(result: Any) -> doc.Facts:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
@@ -184,16 +183,13 @@ class Scores:
                 f"overlap, the better the scores tell them apart.{left_out}"
             ),
             description=" ".join(
-                f"Half of the examples of {name} score at least {self._median(running)}."
+                f"Half of the examples of {name} score at least "
+                f"{f'{half:.4g}' if math.isfinite(half) else number(half)}."
                 for name, running in ((pos_label, self.table.tp), (negative, self.table.fp))
                 if running[-1] > 0
+                for half in [float(self.table.threshold[np.searchsorted(running, running[-1] / 2)])]
             ),
         )
-
-    def _median(self, running: NDArray[Any]) -> str:
-        at = np.searchsorted(running, running[-1] / 2)
-        result = float(self.table.threshold[at])
-        return f"{result:.4g}" if math.isfinite(result) else number(result)
 
     def _names(self) -> tuple[str, str]:
         pos_label = self.evaluation.pos_label or "positive"
@@ -205,10 +201,10 @@ class Scores:
 
     def _calibration(self) -> doc.Chart:
         curve = calibration_curve(self.table)
-        text = any(name in self.evaluation for name in OF_PROBABILITIES)
-        condition = "" if text else "If the scores are meant as probabilities: among"
+        stated = any(name in self.evaluation for name in OF_PROBABILITIES)
+        among = "Among" if stated else "If the scores are meant as probabilities: among"
         low = high = None
-        bars = ""
+        bars = crossing = ""
         if self.independent:
             intervals = calibration_intervals(curve, level=self.evaluation.level)
             low, high = intervals.low, intervals.high
@@ -216,8 +212,6 @@ class Scores:
             held = percent(intervals.level)
             bars = f" If they do, all bars cross it, in at least {held} of such samples."
             crossing = f" {count(inside.sum())} of {count(len(inside))} bars cross the diagonal."
-        else:
-            crossing = ""
         error = number(curve.expected_calibration_error)
         each = f"about {count(round(float(np.mean(curve.count))))} examples each"
         return doc.Chart(
@@ -230,7 +224,7 @@ class Scores:
                 doc.Dots(curve.mean_score, curve.share, low, high, words=each),
             ],
             caption=(
-                f"{condition or 'Among'} examples of about the same score, the share that is "
+                f"{among} examples of about the same score, the share that is "
                 f"positive; scores that mean what they say lie on the diagonal.{bars}"
             ),
             description=f"The expected calibration error is {error}.{crossing}",
@@ -379,10 +373,8 @@ def cost_chart(
     first = int(table.threshold[1] == np.inf)
     best = first + int(np.argmin(cost[first:]))
     at, least = float(table.threshold[best]), float(cost[best])
-    drawn, where = (
-        slice(0, int(np.isfinite(at))),
-        _at_threshold(at, float(table.tp[best] + table.fp[best])),
-    )
+    drawn = slice(0, int(np.isfinite(at)))
+    where = _at_threshold(at, float(table.tp[best] + table.fp[best]))
     words = ", ".join(f"{OUTCOME_WORDS[name]} {costs[name]:g}" for name in costs if costs[name])
     return doc.Chart(
         title="Cost by threshold",
