@@ -17,7 +17,7 @@ other rankings          `rankings.ranking_interval`:          the same, by squar
 their averages          `average_interval`: errors of the     the same
                         classes by their correlation
 their micro average     `pooled_interval`: binomial           the same
-losses                  `mean_losses.loss_interval`: gamma    weighted sums
+losses                  `means.loss_interval`: gamma          weighted sums
 documents               `mean_interval`: normal on the        weighted sums
                         logit scale; else KL bound
 refits: k of n                                                `refit_proportion`,

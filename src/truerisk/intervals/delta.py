@@ -159,7 +159,7 @@ def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
     """Give the derivative of a measure by each cell total: Im f(c + ih·eⱼ)/h.
 
     Exact to rounding for functions of + − × ÷, roots and powers (no absolute values or maxima).
-    Of many totals, backwards through the operations of one call (`tracing.py`).
+    Of many totals, backwards through the operations of one call (`traced_gradient`).
     Source: W. Squire and G. Trapp, SIAM Review 40(1), 110-112, 1998.
     """
     totals = np.asarray(cells, dtype=np.float64).ravel()

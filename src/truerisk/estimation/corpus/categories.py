@@ -476,7 +476,8 @@ class Trained:
         if untested:
             yield Finding(
                 "In no average, as no document held out carries it: "
-                f"{listed(untested, MAX_LISTED)}. So both sides are averaged over the same categories.",
+                f"{listed(untested, MAX_LISTED)}. So both sides are averaged over the same "
+                "categories.",
                 code="categories_not_averaged",
             )
 
