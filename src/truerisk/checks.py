@@ -4,7 +4,7 @@ The form is: `` `argument` must be <what>; got <value>. <Remedy, if one is known
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -22,6 +22,18 @@ def shown(value: object) -> str:
     """Write a value as a message shows it: escaped, and never longer than a line."""
     text = repr(value)
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def listed(values: Sequence[Any], limit: int, write: Callable[[Any], str] = shown) -> str:
+    """Write values in a row, and how many more there are than the limit.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2), listed(["a"], 2, str)
+    ("'a', 'b' and 1 more", 'a')
+    """
+    more = f" and {len(values) - limit} more" if len(values) > limit else ""
+    return ", ".join(map(write, values[:limit])) + more
 
 
 def check_level(level: float, name: str = "level") -> float:

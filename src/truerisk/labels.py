@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 
-from truerisk.checks import shown
+from truerisk.checks import listed, shown
 from truerisk.errors import InputError
 
 # Booleans as Python, Arrow and R write them.
@@ -52,9 +52,9 @@ def positive_of_two(labels: Collection[str], pos_label: str | None) -> str:
     """Return the positive label of at most two; refuse labels of which it is not plain."""
     positive = plain_positive(labels) if pos_label is None else pos_label
     if positive is None:
-        listed = ", ".join(map(shown, in_order(labels)))
+        names = ", ".join(map(shown, in_order(labels)))
         raise InputError(
-            f"`pos_label` must be given: the labels are {listed}, and which of them is the one "
+            f"`pos_label` must be given: the labels are {names}, and which of them is the one "
             "to be found is not plain. Use --positive (pos_label= in Python)."
         )
     return positive
@@ -150,9 +150,9 @@ def check_same_spelling(
     if set(true).isdisjoint(predicted) and not is_pair:
         raise InputError(
             f"The truth and the predictions must have labels in common; the truth has "
-            f"{_some(only_true)}, the predictions have {_some(only_predicted)}. Rename them with "
-            f"--map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= in Python); if "
-            "all are classes, name them with --average-over (average_over=)."
+            f"{listed(only_true, LISTED)}, the predictions have {listed(only_predicted, LISTED)}. "
+            f"Rename them with --map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= "
+            "in Python); if all are classes, name them with --average-over (average_over=)."
         )
 
 
@@ -191,12 +191,7 @@ def _refuse_scores(
     if any((as_number(label) or 0.0) % 1 for label in true):
         return
     raise InputError(
-        f"The predictions must be labels; {_some(only_predicted)} look like scores. Use --score "
-        "for their column (y_score= in Python), with --threshold to make predictions of them."
+        f"The predictions must be labels; {listed(only_predicted, LISTED)} look like scores. "
+        "Use --score for their column (y_score= in Python), with --threshold to make predictions "
+        "of them."
     )
-
-
-def _some(labels: tuple[str, ...]) -> str:
-    rest = len(labels) - LISTED
-    more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(map(shown, labels[:LISTED])) + more

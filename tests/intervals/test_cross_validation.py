@@ -257,19 +257,9 @@ def test_the_runs_fill_every_cell_once_by_a_model_that_left_out_the_right_folds(
     ("call", "message"),
     [
         (lambda: nested_runs(2), r"`folds` must lie in \[3, "),
-        (lambda: nested_interval(NESTED_LOSSES, NESTED_FOLDS[:5]), "got 3 × 6 and 5"),
-        (
-            lambda: nested_interval(np.multiply(NESTED_LOSSES, 2), NESTED_FOLDS),
-            r"must lie in \[0, 1\]; got 2.0",
-        ),
-        (
-            lambda: nested_interval(NESTED_LOSSES, [0, 0, 1, 1, 3, 3]),
-            r"must lie in \[0, 2\]; got 3",
-        ),
         (lambda: nested_interval(NESTED_LOSSES, [0, 0, 0, 1, 2, 2]), "two examples each; got 1"),
-        (lambda: nested_interval(NESTED_LOSSES[:2], [0, 0, 0, 1, 1, 1]), "at least three; got 2"),
     ],
-    ids=["two folds", "shapes", "range", "numbers", "small folds", "two rows"],
+    ids=["two folds", "small folds"],
 )
 def test_slips_of_nested_losses_are_reported(call, message):
     with pytest.raises(InputError, match=message):
@@ -409,10 +399,8 @@ def test_a_run_has_a_name_and_the_values_are_arranged():
             "`strata` must have 20 examples; got 3",
         ),
         (lambda: RUNS.arrange([0.1]), "`values` must be 33, one per refit; got 1"),
-        (lambda: conservative_z_interval([0.1], [[0.1, 0.2, 0.3]]), "divisions × 2 × subsamples"),
-        (lambda: conservative_z_interval([math.nan], [[0.1, 0.2]]), "must all be defined"),
     ],
-    ids=["test", "strata", "values", "halves", "nan"],
+    ids=["test", "strata", "values"],
 )
 def test_slips_of_the_conservative_z_are_reported(call, message):
     with pytest.raises(InputError, match=message):
@@ -450,12 +438,6 @@ def test_the_normal_interval_is_cut_off_where_the_measure_ends():
     found = normal_interval(0.1, 0.1, level=0.9, method="x")
     assert (found.low, found.level, found.method) == (0.0, 0.9, "x")
     assert found.high == pytest.approx(0.1 + 0.1 * 1.6448536269514722, rel=1e-12)
-
-
-@pytest.mark.parametrize("values", [[0.1], [[0.1, 0.2]], [0.1, math.nan]])
-def test_too_few_or_broken_values_are_refused(values):
-    with pytest.raises(InputError, match="`values` must be at least two finite numbers"):
-        rho_based_deviation(values, test=1, train=4)
 
 
 def test_a_deviation_that_is_no_number_is_refused():

@@ -374,12 +374,8 @@ def audit_model(
             f"`size` must be at most half of the {examples.n:,} rows, on whose rest the models are "
             f"tested; got {size:,}."
         )
-    request = Request(
-        level=level,
-        pos_label=examples.pos_label,
-        measures=None if measures is None else tuple(measures),
-        random_state=random_state,
-    ).checked()
+    pos_label = examples.pos_label
+    request = Request.of(locals())
     learner = as_learner(model, examples.X, examples=size)
     seed = int(request.random_state or 0)
 
@@ -394,7 +390,7 @@ def audit_model(
             folds=folds,
             repeats=repeats,
             groups=units,
-            pos_label=examples.pos_label,
+            pos_label=pos_label,
             level=level,
             measures=measures,
             random_state=seed,

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import shown
+from truerisk.checks import listed, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.class_prior import at_prior, prior_note
 from truerisk.evaluation.count_estimates import CountEstimates, finished
@@ -272,18 +271,13 @@ def _cell_notes(cells: Cells, pos_label: str | None) -> Iterator[Finding]:
         labels = np.array(cells.labels)
         never_true = labels[(counts.truth == 0) & (counts.predicted > 0)]
         if len(never_true):
-            text = f"Predicted but never true: {_listed(never_true)}; left out of macro averages."
+            names = listed(never_true.tolist(), MAX_LISTED)
+            text = f"Predicted but never true: {names}; left out of macro averages."
             yield Finding(text, code="never_true")
         never_predicted = labels[(counts.truth > 0) & (counts.predicted == 0)]
         if len(never_predicted):
-            text = f"True but never predicted: {_listed(never_predicted)}."
+            text = f"True but never predicted: {listed(never_predicted.tolist(), MAX_LISTED)}."
             yield Finding(text, code="never_predicted")
-
-
-def _listed(labels: NDArray[np.str_]) -> str:
-    left = len(labels) - MAX_LISTED
-    more = f" and {left} more" if left > 0 else ""
-    return ", ".join(map(shown, labels[:MAX_LISTED].tolist())) + more
 
 
 def _score_notes(tallies: Tallies, request: Request) -> Iterator[Finding]:

@@ -208,7 +208,7 @@ def confidence_band(curve: RocCurve | PrecisionRecallCurve, *, level: float = 0.
     r"""Give the band in which the whole true curve lies, not only one point of it.
 
     Positives and negatives are two independent samples.  In each, the shares that reach the
-    thresholds have bounds that hold at all thresholds together (`intervals.bands`).  With level √L
+    thresholds have bounds that hold at all of them together (`simultaneous_bounds`).  With level √L
     for each, the true (FPR, TPR) of every threshold lies in the rectangle of its bounds, with
     probability L.  A true ROC curve at x passes through one of the rectangles that stand over x, so
     it lies between the lowest floor and the highest ceiling of these:

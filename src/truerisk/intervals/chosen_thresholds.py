@@ -45,14 +45,8 @@ def kept_by_order(errors: ArrayLike, n: int, rate: float, delta: float) -> Flags
 
     **Proven**: if the n examples are independent, then with probability at least 1 − delta the
     promise holds at *all* thresholds that are kept, however one of them is chosen, ties or not.
-    Without ties no larger set of ranks has this property.
-
-    Parameters
-    ----------
-    errors
-        Examples of the class on the wrong side, at each threshold.
-    n
-        All examples of the class.
+    Without ties no larger set of ranks has this property.  `errors` are the examples of the class
+    on the wrong side at each threshold, n all of them.
     """
     wrong = np.asarray(errors, dtype=np.float64)
     return at_most(wrong, np.full(wrong.shape, float(n)), rate) <= delta
@@ -77,12 +71,8 @@ def kept_in_sequence(accepted: ArrayLike, errors: ArrayLike, rate: float, delta:
     wherever the start is.
 
     Bisection [2]_ divides delta by ⌈log₂ n⌉ instead; it keeps less, and is proven only where the
-    risk falls with the threshold.
-
-    Parameters
-    ----------
-    accepted, errors
-        Examples that reach each threshold, and how many of them are wrong; thresholds descend.
+    risk falls with the threshold.  `accepted` examples reach each threshold, `errors` of them are
+    wrong; thresholds descend.
     """
     reached = np.asarray(accepted, dtype=np.float64)
     tail = at_most(np.asarray(errors, dtype=np.float64), reached, rate)

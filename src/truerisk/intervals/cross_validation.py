@@ -20,7 +20,6 @@ from truerisk.checks import (
     check_same_length,
     check_shares,
     check_whole_number,
-    shown,
 )
 from truerisk.errors import InputError
 from truerisk.intervals.delta import delta_interval
@@ -140,12 +139,6 @@ def conservative_z_interval(
     """
     z = -float(ndtri((1 - check_level(level)) / 2))
     column, table = np.asarray(values, dtype=np.float64), np.asarray(halves, dtype=np.float64)
-    if table.ndim not in {2, 3} or table.shape[1] != 2 or column.ndim != 1 or column.size == 0:
-        raise InputError(
-            f"`halves` must be divisions × 2 × subsamples; got {' × '.join(map(str, table.shape))}."
-        )
-    if not (np.isfinite(column).all() and np.isfinite(table).all()):
-        raise InputError("`values` and `halves` must all be defined; got NaN or an infinity.")
     means = table.reshape(table.shape[0], 2, -1).mean(axis=2)
     variance = float(np.mean((means[:, 0] - means[:, 1]) ** 2)) / 2
     if variance < NO_VARIANCE:
@@ -162,10 +155,7 @@ def rho_based_deviation(values: ArrayLike, *, test: int, train: int) -> float:
     Source: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003, section 3.
     """
     column = np.asarray(values, dtype=np.float64)
-    if column.ndim != 1 or column.size < 2 or not np.isfinite(column).all():
-        raise InputError(f"`values` must be at least two finite numbers; got {column.size}.")
-    ratio = check_whole_number(test, "test", low=1) / check_whole_number(train, "train", low=1)
-    return corrected_standard_error(column, ratio)
+    return corrected_standard_error(column, test / train)
 
 
 def within_folds(losses: Array, folds: Indices) -> float:
@@ -276,10 +266,13 @@ def nested_interval(
     Source: S. Bates, T. Hastie and R. Tibshirani, JASA 119(546), 1434-1445, 2024.
     """
     z = -float(normal_quantile((1 - check_level(level)) / 2))
-    table, of_example = _check_nested(losses, folds)
+    table, of_example = np.asarray(losses, dtype=np.float64), np.atleast_2d(np.asarray(folds))
+    table = table[np.newaxis] if table.ndim == 2 else table
     repetitions, size, n = table.shape
     aside = of_example[:, np.newaxis, :] == np.arange(size)[np.newaxis, :, np.newaxis]
     sizes = aside.sum(axis=2)
+    if sizes.min() < 2:
+        raise InputError(f"`folds` must have at least two examples each; got {int(sizes.min())}.")
     outer = np.where(aside, table, 0.0).sum(axis=2) / sizes
     inner = np.where(aside, 0.0, table).sum(axis=2) / (n - sizes)
     squares = np.where(aside, (table - outer[:, :, np.newaxis]) ** 2, 0.0).sum(axis=2)
@@ -302,28 +295,3 @@ def nested_interval(
         inflation=error / naive if naive > 0 else math.nan,
         interval=interval,
     )
-
-
-def _check_nested(losses: ArrayLike, folds: ArrayLike) -> tuple[Array, Indices]:
-    table = np.asarray(losses, dtype=np.float64)
-    table = table[np.newaxis] if table.ndim == 2 else table
-    numbers = np.atleast_2d(np.asarray(folds))
-    if table.ndim != 3 or table.size == 0 or numbers.shape != (table.shape[0], table.shape[2]):
-        raise InputError(
-            "`losses` must be repetitions × folds × examples, and `folds` repetitions × examples; "
-            f"got {_shape(losses)} and {_shape(folds)}."
-        )
-    check_shares(table, "losses")
-    size = table.shape[1]
-    if size < 3:
-        raise InputError(f"`folds` must be at least three; got {size}.")
-    counts = (numbers[:, np.newaxis, :] == np.arange(size)[:, np.newaxis]).sum(axis=2)
-    if counts.sum() != numbers.size:
-        raise InputError(f"`folds` must lie in [0, {size - 1}]; got {shown(numbers.max().item())}.")
-    if counts.min() < 2:
-        raise InputError(f"`folds` must have at least two examples each; got {int(counts.min())}.")
-    return table, numbers.astype(np.intp)
-
-
-def _shape(array: ArrayLike) -> str:
-    return " × ".join(map(str, np.shape(array)))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array
-from truerisk.checks import check_level, check_number
+from truerisk.checks import check_level
 from truerisk.errors import InputError
 from truerisk.intervals.distributions import logistic, normal_quantile, student_quantile
 from truerisk.results import Interval
@@ -159,7 +159,7 @@ def cell_gradient(function: CellFunction, cells: ArrayLike) -> Array:
     """Give the derivative of a measure by each cell total: Im f(c + ih·eⱼ)/h.
 
     Exact to rounding for functions of + − × ÷, roots and powers (no absolute values or maxima).
-    Of many totals, backwards through the operations of one call (`tracing.py`).
+    Of many totals, backwards through the operations of one call (`traced_gradient`).
     Source: W. Squire and G. Trapp, SIAM Review 40(1), 110-112, 1998.
     """
     totals = np.asarray(cells, dtype=np.float64).ravel()
@@ -196,25 +196,12 @@ def student_factor(units: float, level: float) -> float:
     return float(student_quantile(max(units - 1, 1), tail) / normal_quantile(tail))
 
 
-def wald_interval(
-    value: float, standard_error: float, *, level: float = 0.95, method: str = "wald"
-) -> Interval:
-    """Give value ± z · standard error, unclipped: the form in which others print their intervals.
-
-    For comparison only; it may leave the range of the measure.
-    """
-    spread = -float(normal_quantile((1 - check_level(level)) / 2)) * check_number(
-        standard_error, "standard_error", low=0.0
-    )
-    return Interval(value - spread, value + spread, float(level), method)
-
-
 def normal_interval(value: float, deviation: float, *, level: float, method: str) -> Interval:
     """Give value ± z · deviation, cut off at 0 and 1."""
     if not math.isfinite(deviation):
         raise InputError(f"`deviation` must be a finite number; got {deviation!r}.")
-    whole = wald_interval(value, deviation, level=level)
-    return Interval(max(whole.low, 0.0), min(whole.high, 1.0), float(level), method)
+    half = -float(normal_quantile((1 - check_level(level)) / 2)) * deviation
+    return Interval(max(value - half, 0.0), min(value + half, 1.0), float(level), method)
 
 
 def delta_interval(

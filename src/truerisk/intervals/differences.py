@@ -30,16 +30,7 @@ def fisher_mid_p(k: int, n: int, other_k: int, other_n: int) -> float:
 
     .. math:: 2 \min\bigl(P(X < k) + \tfrac12 P(X = k),\; P(X > k) + \tfrac12 P(X = k)\bigr)
 
-    References
-    ----------
-    .. [1] M. W. Fagerland, S. Lydersen and P. Laake, "Recommended tests and confidence intervals
-       for paired binomial proportions", Statistics in Medicine 33, 2850-2875, 2014.
-    .. [2] H. O. Lancaster, "Significance tests in discrete distributions", JASA 56, 223-234, 1961.
-
-    Examples
-    --------
-    >>> round(fisher_mid_p(1, 4, 3, 4), 6)  # (16/70 / 2 + 1/70) · 2
-    0.257143
+    Source: H. O. Lancaster, JASA 56, 223-234, 1961.
     """
     if n == 0 or other_n == 0:
         return math.nan
@@ -74,15 +65,7 @@ def mover_difference(
 
     .. math:: d - \sqrt{(a - l_a)^2 + (h_b - b)^2}, \qquad d + \sqrt{(h_a - a)^2 + (b - l_b)^2}
 
-    References
-    ----------
-    .. [1] G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a
-       general approach", Statistics in Medicine 27, 1693-1702, 2008.
-
-    Examples
-    --------
-    >>> mover_difference(0.5, Interval(0.2, 0.8, 0.95, "x"), 0.5, Interval(0.1, 0.9, 0.95, "x"))
-    (-0.5, 0.5)
+    Source: G. Y. Zou and A. Donner, Statistics in Medicine 27, 1693-1702, 2008.
     """
     apart = value - other
     return (

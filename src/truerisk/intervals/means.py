@@ -30,11 +30,7 @@ def gamma_ends(mean: float, variance: float, event: float, *, level: float) -> E
     `event` w is what the next large number would add to the mean.  Published with a whole event,
     which covers at least as promised for weighted sums of Poisson counts; with half of one it
     covers about as promised.
-
-    References
-    ----------
-    .. [1] M. P. Fay and E. J. Feuer, "Confidence intervals for directly standardized rates: a
-       method based on the gamma distribution", Statistics in Medicine 16, 791-801, 1997.
+    Source: M. P. Fay and E. J. Feuer, Statistics in Medicine 16, 791-801, 1997.
 
     Examples
     --------
@@ -104,18 +100,7 @@ def bounded_mean_interval(
     studies/ledgers/values.csv it has 0.42 of the length on average, and covers 0.98 on average and
     0.953 at least at 95 %; Student's interval is shorter still, and covers 0.34 at least.
 
-    Parameters
-    ----------
-    values
-        The values of independent examples.
-    value_range
-        The smallest and the largest value that there can be.
-    level
-        Confidence level.
-    method
-        "betting" or "empirical_bernstein".
-    random_state
-        Of the order in which bets are made: the order of the values must say nothing.
+    `random_state` is of the order in which bets are made: the order of the values must say nothing.
 
     Examples
     --------
@@ -149,11 +134,7 @@ def betting(shares: Array, level: float) -> Ends:
     stakes being at most 3/4 of those that could ruin.  If m is the mean, neither capital ever
     reaches :math:`2/\alpha` but with probability :math:`\alpha/2`.  Each factor falls as m rises
     for the first bettor, hence the ends are found by bisection.
-
-    References
-    ----------
-    .. [1] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
-       J. Royal Statistical Society B 86(1), 1-27, 2024. https://doi.org/10.1093/jrsssb/qkad009
+    Source: I. Waudby-Smith and A. Ramdas, J. Royal Statistical Society B 86(1), 1-27, 2024.
     """
     return _betting_end(shares, level), 1 - _betting_end(1 - shares, level)
 

@@ -52,19 +52,10 @@ def pseudo_value_interval(
 ) -> Interval | None:
     """Give the interval of a score from the pseudo-values of its examples; None without a spread.
 
-    Parameters
-    ----------
-    value
-        The mean of the scores of the refits.
-    pseudo, refits
-        R × n: the pseudo-value of example i in repetition r, NaN where it was not judged; and the
-        number of the refit that judged it.
-    level
-        Confidence level.
-    weights
-        How many examples each column stands for; one each unless given.
-    groups
-        The group of each example: the units are then groups, and `weights` must be left out.
+    `value` is the mean of the scores of the refits.  `pseudo` and `refits`, R × n, are the
+    pseudo-value of example i in repetition r, NaN where it was not judged, and the number of the
+    refit that judged it.  `weights` says how many examples each column stands for.  With `groups`
+    the units are groups, and `weights` must be left out.
     """
     judged = ~np.isnan(pseudo)
     ever = judged.any(axis=0)

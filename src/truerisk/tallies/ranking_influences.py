@@ -101,14 +101,7 @@ def ranking_influences(
     influences that are too small (size of a paired test at 0.05: 0.08 to 0.11 by its own, 0.02 to
     0.04 by these).
 
-    NaN where a class is missing.
-
-    Parameters
-    ----------
-    score, is_positive, weight
-        One entry per example; weights are 1 if not given.
-    names
-        Of roc_auc, average_precision, best_f1, ks, breakeven_point, eleven_point_precision.
+    NaN where a class is missing; weights are 1 if not given.
     """
     ranked = RankedRows.of(score, is_positive, weight)
     return {name: ranked.influences(name) for name in names}

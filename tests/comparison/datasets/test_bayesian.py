@@ -1,5 +1,7 @@
 """The Bayesian signed-rank test: limits that are known, and symmetries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,6 @@ from scipy.special import gammaln, logsumexp
 
 from truerisk.comparison.datasets.bayesian import bayesian_hierarchical, bayesian_signed_rank
 from truerisk.comparison.datasets.rank_tests import signed_rank
-from truerisk.errors import InputError
 
 columns = st.lists(st.integers(-5, 5), min_size=1, max_size=12)
 
@@ -53,7 +54,8 @@ def test_two_data_sets_worked_by_hand():
 @given(columns, st.integers(0, 3), st.randoms(use_true_random=False))
 def test_swapping_the_classifiers_swaps_exactly_and_order_does_not_matter(column, region, random):
     found = bayesian_signed_rank(column, region=region, draws=200)
-    assert bayesian_signed_rank([-d for d in column], region=region, draws=200) == found.reversed
+    turned = bayesian_signed_rank([-d for d in column], region=region, draws=200)
+    assert turned == replace(found, worse=found.better, better=found.worse)
     mixed = list(column)
     random.shuffle(mixed)
     assert bayesian_signed_rank(mixed, region=region, draws=200) == found
@@ -86,13 +88,6 @@ def test_the_seed_decides():
     first = bayesian_signed_rank(column, random_state=1)
     assert bayesian_signed_rank(column, random_state=1) == first
     assert bayesian_signed_rank(column, random_state=2) != first
-
-
-def test_wrong_settings_are_refused():
-    with pytest.raises(InputError, match="`region` must lie in"):
-        bayesian_signed_rank([1.0], region=-1)
-    with pytest.raises(InputError, match="`strength` must lie in"):
-        bayesian_signed_rank([1.0], strength=0)
 
 
 FOLDS, SHARE = 5, 0.2
@@ -170,12 +165,3 @@ def test_identical_classifiers_are_equivalent_and_constant_ones_do_not_break_it(
     some = np.zeros((4, 5))
     some[0] = 0.01
     assert 0 <= bayesian_hierarchical(some, test_share=0.2, region=0.02).equivalent <= 1
-
-
-def test_wrong_tables_are_refused():
-    with pytest.raises(InputError, match="two data sets and two folds or more; got 1 × 5"):
-        bayesian_hierarchical(np.ones((1, 5)), test_share=0.2)
-    with pytest.raises(InputError, match="must all be finite"):
-        bayesian_hierarchical([[1.0, np.nan], [1.0, 2.0]], test_share=0.2)
-    with pytest.raises(InputError, match="`test_share` must lie in"):
-        bayesian_hierarchical(np.ones((3, 5)), test_share=1.0)

@@ -299,8 +299,8 @@ def test_a_measure_of_one_class_needs_its_label():
         ({"models": "svn"}, "`model` must be one of linear_svm.*Did you mean svm"),
         ({"y": np.zeros(220)}, "`y` must hold two classes"),
         ({"y": np.repeat([0, 1], [218, 2])}, "`y` must hold 3 examples of every class"),
-        ({"y": Y[:100]}, "All columns must have one length"),
-        ({"y": np.where(Y, 1.0, np.nan)}, "`y` must have a label for every example"),
+        ({"y": Y[:100]}, "`y` must have a label for each of 220 rows; got 100"),
+        ({"y": np.where(Y, 1.0, np.nan)}, "`y` must have a label everywhere"),
         ({"repeats": 1}, "`repeats` must lie in"),
         ({"level": 95}, "Write 0.95 for 95 %"),
         ({"test_size": 0.0}, "`test_size` must leave some"),
@@ -318,7 +318,7 @@ def test_a_measure_of_one_class_needs_its_label():
             "`estimate` 'xi_alpha' must be of a measure of counts; got log_loss",
         ),
         ({"measure": "cost"}, "`measure` must have a bounded range"),
-        ({"pos_label": "x"}, "`pos_label` must be one of the labels"),
+        ({"pos_label": "x"}, "`pos_label` must be one of 0, 1; got x"),
         ({"groups": np.arange(220) % 2}, "`groups` must be three at least"),
         ({"n_jobs": 0}, "`n_jobs` must be"),
         ({"random_state": -1}, "`random_state` must lie in"),
@@ -329,6 +329,16 @@ def test_what_cannot_be_is_refused(options, message):
     arguments = {"models": GaussianNB(), "X": X, "y": Y, "repeats": 2, "estimate": None} | options
     with pytest.raises(InputError, match=message):
         learning_curve(arguments.pop("models"), arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_labels_come_in_as_for_estimate():
+    # 0.0 and 1.0 are the labels 0 and 1, of which 1 is the positive one.
+    options = {"measure": "recall", "sizes": [20, 60], "repeats": 2, "random_state": 1}
+    whole, fractions = (
+        [point.mean for point in learning_curve(GaussianNB(), X, y, **options)["GaussianNB"].points]
+        for y in (Y.astype(int), Y.astype(float))
+    )
+    assert whole == fractions
 
 
 def test_the_budget_picks_from_the_front(curve):

@@ -449,21 +449,3 @@ def test_a_higher_cutoff_never_makes_it_shorter():
     for shorter, longer in pairwise(found):
         assert longer.low <= shorter.low + 1e-12
         assert longer.high >= shorter.high - 1e-12
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"X": np.zeros((3, 1))}, "`X`, `y` and `decision` must have a row"),
-        ({"y": np.array([0.0, 1.0, 1.0, 1.0])}, "`y` must hold −1 and 1 only"),
-        ({"resamples": Resamples(np.ones((1, 4)), np.ones((1, 4)))}, "at least 2 rows and 4 col"),
-        ({"cutoff": -1.0}, "`cutoff` must lie in"),
-        ({"level": 95}, "Write 0.95 for 95 %"),
-    ],
-    ids=["rows", "classes", "resamples", "cutoff", "level"],
-)
-def test_what_cannot_be_meant_is_refused(change, message):
-    names = ("X", "y", "decision", "resamples")
-    given_ = {**dict(zip(names, _example(), strict=True)), **change}
-    with pytest.raises(InputError, match=message):
-        adaptive_interval(**given_)

@@ -31,6 +31,11 @@ from truerisk.svm.weighted_refits import check_model
 
 DifferenceForm = Literal["percentile", "normal"]
 
+SETTINGS = (
+    "names", "replicates", "folds", "losses", "interval", "region", "level", "groups",
+    "random_state", "n_jobs", "progress",
+)  # fmt: skip
+
 ENDS = {"percentile": percentile, "normal": normal}
 NO_WEIGHTING = Finding(
     "No weighting separates the two: interval and p are of the folds' losses.", code="no_spread"
@@ -192,6 +197,7 @@ def feature_value(
     >>> feature_value(LinearSVM(), X, y, drop=[1], random_state=1).finding
     'no evidence'
     """
+    given = locals()
     rows = Examples.of(X, y, needs_positive=False).X
     return perturbation_difference(
         model if without is None else without,
@@ -199,17 +205,7 @@ def feature_value(
         _without(rows, drop),
         y,
         second_X=rows,
-        names=names,
-        replicates=replicates,
-        folds=folds,
-        losses=losses,
-        interval=interval,
-        region=region,
-        level=level,
-        groups=groups,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
+        **{name: given[name] for name in SETTINGS},
     )
 
 

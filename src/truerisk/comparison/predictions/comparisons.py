@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.aliases import Indices
+from truerisk.checks import listed
 from truerisk.comparison.conclusion import AlternativeTest, between
 from truerisk.comparison.predictions.joined import MANY_CLASSES, JoinedPredictions
 from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
@@ -261,7 +262,8 @@ def _other_findings(result: Comparisons) -> Iterator[Finding]:
         ]
         if titles:
             relation = f"{finding} {'to' if finding == 'equivalent' else 'than'} {first}"
-            text = f"{second} is {relation} by {_listed(titles)}, each measure taken for itself."
+            by = listed(titles, MAX_LISTED, str)
+            text = f"{second} is {relation} by {by}, each measure taken for itself."
             yield Finding(text, code=f"{finding}_by_others")
 
 
@@ -282,7 +284,7 @@ def _of_many(result: Comparisons) -> Iterator[Finding]:
         and result.adjusted[one.names] <= alpha
     ]
     if different:
-        text = f"By {title}, over all {pairs} pairs (Holm): {_listed(different)}."
+        text = f"By {title}, over all {pairs} pairs (Holm): {listed(different, MAX_LISTED, str)}."
         yield Finding(text, code="pairs_differ")
     else:
         text = (
@@ -301,12 +303,9 @@ def _better_first(comparison: Comparison) -> str:
 def _of_the_first_tier(result: Comparisons) -> Iterator[Finding]:
     """Name the models that cannot be told from the best one."""
     first = result.tiers[0]
-    if len(first) == 1:
-        text = f"{first[0]} is the best, with {100 * result.level:g} % confidence."
-    else:
-        text = (
-            f"The best is one of {_listed(list(first))}, with {100 * result.level:g} % confidence."
-        )
+    names = listed(first, MAX_LISTED, str)
+    best = f"{names} is the best" if len(first) == 1 else f"The best is one of {names}"
+    text = f"{best}, with {100 * result.level:g} % confidence."
     yield Finding(text, code="first_tier")
 
 
@@ -326,11 +325,6 @@ def _of_the_best(result: Comparisons) -> Iterator[Finding]:
         f"{corrected} {between(interval.low, interval.high)}."
     )
     yield Finding(text, code="winner_corrected")
-
-
-def _listed(names: list[str]) -> str:
-    left = len(names) - MAX_LISTED
-    return ", ".join(names[:MAX_LISTED]) + (f" and {left} more" if left > 0 else "")
 
 
 def with_compared_slices(

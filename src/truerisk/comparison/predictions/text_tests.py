@@ -20,10 +20,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from truerisk.aliases import Array
-from truerisk.checks import check_same_length, check_whole_number, shown
 from truerisk.comparison.conclusion import AlternativeTest, Spread
 from truerisk.comparison.datasets.rank_tests import mean_ranks
-from truerisk.errors import InputError
 from truerisk.intervals.binomial import binomial_test
 from truerisk.measures.registry import find_measure
 from truerisk.tallies.cells import Cells
@@ -95,21 +93,17 @@ def proportion_test(first_k: int, first_n: int, second_k: int, second_n: int) ->
     Offered because the paper has it; `micro_sign_test` is the paired one.  NaN with no trial of
     one.
     """
-    first_trials = check_whole_number(first_n, "first_n")
-    second_trials = check_whole_number(second_n, "second_n")
-    first = check_whole_number(first_k, "first_k", high=first_trials)
-    second = check_whole_number(second_k, "second_k", high=second_trials)
     statistic = math.nan
-    if first_trials > 0 and second_trials > 0:
-        pooled = (first + second) / (first_trials + second_trials)
-        apart = second / second_trials - first / first_trials
-        error = math.sqrt(pooled * (1 - pooled) * (1 / first_trials + 1 / second_trials))
+    if first_n > 0 and second_n > 0:
+        pooled = (first_k + second_k) / (first_n + second_n)
+        apart = second_k / second_n - first_k / first_n
+        error = math.sqrt(pooled * (1 - pooled) * (1 / first_n + 1 / second_n))
         statistic = apart / error if error > 0 else 0.0  # all succeed, or none does
     return TextTest(
         statistic=statistic,
         p_value=2 * float(ndtr(-abs(statistic))),
         method="proportion_test",
-        n=first_trials + second_trials,
+        n=first_n + second_n,
         assumes="The two systems are tested on independent decisions, which on the same documents "
         "they are not.",
     )
@@ -227,14 +221,9 @@ def _t_test(differences: Array, method: str, assumes: str) -> TextTest:
 
 
 def _f1_values(first_f1: ArrayLike, second_f1: ArrayLike) -> tuple[Array, Array]:
-    """Check F1 values, and drop the categories in which one is undefined."""
+    """Drop the categories in which the F1 value of one system is undefined."""
     first = np.asarray(first_f1, dtype=np.float64)
     second = np.asarray(second_f1, dtype=np.float64)
-    for name, values in (("first_f1", first), ("second_f1", second)):
-        wrong = values[(values < 0) | (values > 1)]
-        if wrong.size:
-            raise InputError(f"`{name}` must lie in [0, 1]; got {shown(wrong[0].item())}.")
-    check_same_length(first_f1=first, second_f1=second)
     defined = ~(np.isnan(first) | np.isnan(second))
     return first[defined], second[defined]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
-from truerisk.checks import check_number, shown
+from truerisk.checks import check_number, listed
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import TIE, LeftOut
 from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES, counts_of
@@ -143,6 +143,7 @@ def _run(
 
 Row = dict[str, Estimate]
 
+MAX_LISTED = 8  # categories that one sentence names
 ONE_LABEL = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
 RANKED = ("breakeven_point", "eleven_point_precision")
 RANKED_AVERAGES = (
@@ -281,12 +282,6 @@ def named(estimate: Estimate, method: Method) -> Estimate:
     """Say of an estimate how it was made and what it is about; one by ξα gets its bound."""
     bounded = as_bound(estimate, method.level) if method.name == "xi_alpha" else estimate
     return replace(bounded, method=method.name, target=method.target)
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Name some categories in one sentence."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(shown, names[:most])) + more
 
 
 def _share(name: str, counts: BinaryCounts) -> Proportion:
@@ -470,7 +465,7 @@ class Trained:
         for reason in (NO_DOCUMENT, EVERY_DOCUMENT):
             names = self._named([own == reason for own in self.reasons])
             if names:
-                said = f"Not estimated, as {reason}: {listed(names)}."
+                said = f"Not estimated, as {reason}: {listed(names, MAX_LISTED)}."
                 yield Finding(said, code="categories_not_estimated")
         untested = self._named(
             [
@@ -480,8 +475,9 @@ class Trained:
         )
         if untested:
             yield Finding(
-                f"In no average, as no document held out carries it: {listed(untested)}. So both "
-                "sides are averaged over the same categories.",
+                "In no average, as no document held out carries it: "
+                f"{listed(untested, MAX_LISTED)}. So both sides are averaged over the same "
+                "categories.",
                 code="categories_not_averaged",
             )
 

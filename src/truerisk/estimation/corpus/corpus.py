@@ -11,16 +11,23 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from truerisk.aliases import Flags, Indices
-from truerisk.checks import check_choice, check_level, check_number, check_random_state, shown
+from truerisk.checks import (
+    check_choice,
+    check_level,
+    check_number,
+    check_random_state,
+    listed,
+    shown,
+)
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.estimation.corpus.categories import (
     EFFORT,
+    MAX_LISTED,
     Category,
     CategorySVMs,
     Progress,
     Trained,
     Training,
-    listed,
     train_svms,
 )
 from truerisk.estimation.svm.one_vs_rest_counts import MEASURES
@@ -140,7 +147,7 @@ def beside_the_holdout(findings: Findings) -> Iterator[Finding]:
         why = "the documents held out may be of another kind"
         if findings.drawn:
             why = "it is chance, or the estimate is off"
-        yield Finding(f"{what} in {listed(apart)}: there {why}.", code="holdout_apart")
+        yield Finding(f"{what} in {listed(apart, MAX_LISTED)}: there {why}.", code="holdout_apart")
 
 
 def with_one_label(findings: Findings) -> Iterator[Finding]:
@@ -161,8 +168,8 @@ def what_is_unstable(findings: Findings) -> Iterator[Finding]:
     ]
     if unstable:
         yield Finding(
-            f"Unstable, as every support vector is at its bound: {listed(unstable)}. Nothing is "
-            "proven there; a larger C usually helps.",
+            f"Unstable, as every support vector is at its bound: {listed(unstable, MAX_LISTED)}. "
+            "Nothing is proven there; a larger C usually helps.",
             code="unstable_categories",
         )
 
@@ -331,12 +338,13 @@ def categories_of(labels: Labels, parts: Parts, requested: Sequence[str] | None)
     used = Counter(label for at in parts.train for label in dict.fromkeys(labels[at]))
     names = {*used, *(label for at in parts.test for label in labels[at])}
     if requested is not None:
-        unnames = [name for name in requested if name not in names]
-        if unnames or not requested:
+        missing = [name for name in requested if name not in names]
+        if missing or not requested:
+            by_use = sorted(names, key=lambda name: (-used[name], name))
             raise InputError(
                 f"`categories` must be carried by a document; got "
-                f"{listed(unnames) if unnames else 'none'}. "
-                f"There are {listed(sorted(names, key=lambda name: (-used[name], name)))}."
+                f"{listed(missing, MAX_LISTED) if missing else 'none'}. "
+                f"There are {listed(by_use, MAX_LISTED)}."
             )
         names = set(requested)
     if not names:

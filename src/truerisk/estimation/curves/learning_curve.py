@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from truerisk.aliases import Indices
 from truerisk.checks import (
     check_choice,
     check_level,
     check_number,
-    check_same_length,
     check_whole_number,
     shown,
     stated_seed,
@@ -34,10 +33,9 @@ from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import Folds, HeldOut, Plan, repeated_folds
 from truerisk.execution import Checkpoint, fingerprint, run_each
-from truerisk.labels import positive_of_two
+from truerisk.labels import label_among, positive_of_two
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner, models_by_name
-from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import (
     is_of_counts,
     metadata_of,
@@ -60,57 +58,35 @@ def named_models(models: Any, X: Any, examples: int) -> dict[str, Any]:
     return {name: as_learner(one, X, examples=examples) for name, one in named.items()}
 
 
-def coded(y: ArrayLike) -> tuple[NDArray[Any], Indices]:
-    """Give the distinct labels in order, and the position of each example's among them."""
-    column = np.asarray(y)
-    if column.ndim != 1:
-        raise InputError(f"`y` must be one column of labels; got shape {column.shape}.")
-    missing = [value is None or value != value for value in column.tolist()]  # noqa: PLR0124
-    if any(missing):
-        raise InputError(
-            f"`y` must have a label for every example; {sum(missing)} are missing. Drop these "
-            "examples first."
-        )
-    try:
-        labels, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-    except TypeError:
-        kinds = ", ".join(sorted({type(label).__name__ for label in column.tolist()}))
-        raise InputError(f"`y` must hold labels of one type; got {kinds}.") from None
-    if len(labels) < 2:
-        raise InputError(f"`y` must hold two classes at least; got {len(labels)}.")
+def check_enough(examples: Examples) -> None:
+    """Refuse classes of which too few are left to train on."""
+    counts = np.bincount(examples.codes)
     if counts.min() <= MIN_OF_A_CLASS:
-        rare = labels[counts.argmin()]
         raise InputError(
             f"`y` must hold {MIN_OF_A_CLASS + 1} examples of every class, to train on and to "
-            f"hold out; got {counts.min()} of {shown(rare)}. Leave rare classes out, or join them."
+            f"hold out; got {counts.min()} of {shown(examples.labels[counts.argmin()])}. Leave "
+            "rare classes out, or join them."
         )
-    return labels, codes.astype(np.intp)
 
 
-def positive_at(measure: str, labels: NDArray[Any], pos_label: Any) -> int:
+def positive_at(measure: str, names: Sequence[str], pos_label: str | None) -> int:
     """Give the position of the positive label; of the last one where the measure has none."""
-    names = [str(label) for label in labels]
-    if pos_label is not None and str(pos_label) not in names:
-        raise InputError(
-            f"`pos_label` must be one of the labels, {', '.join(map(shown, names[:10]))}; "
-            f"got {shown(pos_label)}."
-        )
     entry, average = measure_of(measure)
     unbounded = not all(map(math.isfinite, range_of(measure)))  # costs too, which are not given
     if is_of_counts(measure) and unbounded:
         raise InputError(f"`measure` must have a bounded range; got {measure!r}, which has none.")
     has_positive = entry is not None and entry.needs in {"binary counts", "ranking"}
     if not has_positive or average or (not is_of_counts(measure) and len(names) > 2):
-        return len(names) - 1 if pos_label is None else names.index(str(pos_label))
+        return len(names) - 1 if pos_label is None else names.index(pos_label)
     if len(names) > 2:
         raise InputError(
             f"`measure` must be one of several classes; got {measure!r}, which is of one of two. "
             f"Take {measure}_macro or {measure}_micro."
         )
-    return names.index(positive_of_two(names, None if pos_label is None else str(pos_label)))
+    return names.index(positive_of_two(names, pos_label))
 
 
-def check_svms(models: Mapping[str, Any], labels: NDArray[Any], measure: str) -> None:
+def check_svms(models: Mapping[str, Any], labels: Sequence[str], measure: str) -> None:
     """Refuse ξα where no model, no problem or no measure has it."""
     from truerisk.svm.dual_of import is_readable
 
@@ -291,10 +267,10 @@ def learning_curve(
     if estimate is not None:
         check_choice(estimate, ESTIMATES, "estimate")
     measure, scorer = single_scoring(measure, scoring, "error_rate")
-    labels, codes = coded(y)
-    units = units_of(groups)
-    check_same_length(X=range(number_of_rows(X)), y=codes, groups=units)
-    at = positive_at(measure, labels, pos_label)
+    examples = Examples.of(X, y, groups, pos_label, needs_positive=False)
+    check_enough(examples)
+    labels, codes, units = examples.labels, examples.codes.astype(np.intp), units_of(groups)
+    at = positive_at(measure, labels, None if pos_label is None else label_among(pos_label, labels))
     seed = stated_seed(random_state, generators=True)
     if cv is None:
         share = 0.25 if test_size is None else test_size
@@ -302,11 +278,11 @@ def learning_curve(
         repeats = repeats or 10
     else:
         _refuse_beside_cv(repeats=repeats, test_size=test_size)
-        given = _given_divisions(cv, X, y, groups, seed)
+        given = _given_divisions(cv, examples, groups, seed)
         plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), seed, given)
         repeats = len(given)
     tried = sizes_of(plan, repeats, sizes)
-    named = named_models(models, X, tried[-1])
+    named = named_models(models, examples.X, tried[-1])
     if estimate == "xi_alpha":
         check_svms(named, labels, measure)
     scorers = {} if scorer is None else {measure: scorer}
@@ -326,9 +302,9 @@ def learning_curve(
     )
     shared = {
         "models": tuple(named.values()),
-        "X": X if hasattr(X, "shape") else list(X),
-        "y": np.asarray(y),
-        "values": labels,
+        "X": examples.X,
+        "y": examples.y,
+        "values": examples.values,
         "plan": plan,
         "sizes": tried,
         "estimate": estimate,
@@ -363,9 +339,8 @@ def _refuse_beside_cv(**options: Any) -> None:
             )
 
 
-def _given_divisions(cv: Any, X: Any, y: ArrayLike, groups: Any, seed: int) -> Plan:
+def _given_divisions(cv: Any, examples: Examples, groups: Any, seed: int) -> Plan:
     """Take folds, or divisions of one size: the interval is of these."""
-    examples = Examples.of(X, y, groups, needs_positive=False)
     if is_number_of_folds(cv):
         rng = np.random.default_rng([seed, 0])
         return repeated_folds(examples.codes, int(cv), 1, rng, groups=examples.groups)

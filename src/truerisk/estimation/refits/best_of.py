@@ -168,6 +168,14 @@ class BestOf(Reportable):
         yield {"model": "best, corrected", **self.corrected.row()}
 
 
+# What every learner is estimated with, as it is given.
+FORWARDED = (
+    "method", "interval", "folds", "repeats", "test_size", "stratified", "allow_small_classes",
+    "measures", "scoring", "groups", "sample_weight", "params", "pos_label", "level", "n_jobs",
+    "allow_failed", "progress",
+)  # fmt: skip
+
+
 def best_of(
     models: Mapping[str, Any] | Sequence[Any],
     X: Any,
@@ -238,6 +246,7 @@ def best_of(
     >>> found.winner, round(found.optimism, 3)
     ('naive Bayes', 0.0)
     """
+    options = {name: value for name, value in locals().items() if name in FORWARDED}
     named = models_by_name(models)
     if len(named) < 2:
         raise InputError(f"`models` must be two or more to choose from; got {len(named)}.")
@@ -258,25 +267,9 @@ def best_of(
                 X,
                 y,
                 cv=cv,
-                method=method,
-                interval=interval,
-                folds=folds,
-                repeats=repeats,
-                test_size=test_size,
-                stratified=stratified,
-                allow_small_classes=allow_small_classes,
-                measures=measures,
-                scoring=scoring,
-                groups=groups,
-                sample_weight=sample_weight,
-                params=params,
-                pos_label=pos_label,
-                level=level,
                 random_state=random_state,
-                n_jobs=n_jobs,
-                allow_failed=allow_failed,
                 resume=None if resume is None else Path(resume) / f"learner-{at}",
-                progress=progress,
+                **options,
             )
         except RefitError as error:
             raise RefitError(f"{name}: {error}") from error

@@ -265,23 +265,9 @@ def estimate(
         cv, method, examples, given=given, groups=groups, seed=random_state
     )
     rule = resampling.interval if interval is None else interval
-    request = _checked_request(
-        Request(
-            level=level,
-            pos_label=examples.pos_label or (None if pos_label is None else str(pos_label)),
-            betas=tuple(betas),
-            costs=costs,
-            binomial=binomial,
-            cell_interval=cell_interval,
-            replicates=replicates,
-            random_state=random_state,
-            zero_division=zero_division,
-            average_over=None if average_over is None else tuple(average_over),
-            measures=None if measures is None else tuple(measures),
-            max_classes=max_classes,
-        ),
-        resampling,
-    )
+    pos_label = examples.pos_label or pos_label
+    request = Request.of(locals())
+    _check_request(request, resampling)
     _check_interval(interval or DEFAULT, resampling, design, examples)
     seed = int(request.random_state or 0)
     shared = refit_settings(model, examples, plan, seed) | {"scorers": requested.scorers}
@@ -434,8 +420,8 @@ def _checkpoint(
     return Checkpoint.open(resume, facts)
 
 
-def _checked_request(request: Request, method: Method) -> Request:
-    """Check the settings; refuse intervals that are not for votes of refits."""
+def _check_request(request: Request, method: Method) -> None:
+    """Refuse intervals that are not for votes of refits."""
     if request.binomial != "clopper_pearson" and method.name not in SETTLED:
         raise InputError(
             "`binomial` must be clopper_pearson for refits, whose votes are not whole numbers; "
@@ -447,7 +433,6 @@ def _checked_request(request: Request, method: Method) -> Request:
             "resample examples as if one model had predicted them; "
             f"got {request.cell_interval}."
         )
-    return request.checked()
 
 
 def _check_interval(interval: str, method: Method, design: Design, examples: Examples) -> None:

@@ -109,17 +109,9 @@ def five_by_two(
     return np.stack([_deal(codes, HALVES, rng) for _ in range(REPETITIONS)])
 
 
-def _k_fold_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:
-    return k_fold(labels, folds, **options)[np.newaxis]
-
-
-def _five_by_two_parts(labels: Sequence[str], folds: int, **options: Any) -> Parts:  # noqa: ARG001
-    return five_by_two(labels, **options)
-
-
 METHODS: dict[str, Callable[..., Parts]] = {
-    "five_by_two": _five_by_two_parts,
-    "k_fold": _k_fold_parts,
+    "five_by_two": lambda labels, _, **options: five_by_two(labels, **options),
+    "k_fold": lambda labels, folds, **options: k_fold(labels, folds, **options)[np.newaxis],
 }
 
 
@@ -156,20 +148,10 @@ def split_file(
     method: str = "five_by_two",
     *,
     delimiter: str = ",",
-    folds: int = 10,
-    stratified: bool = True,
-    allow_small_classes: bool = False,
-    random_state: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> dict[str, list[int] | list[str]]:
     """Divide the rows of a file, as `split_table` does; the target is the last column if absent."""
-    return split_table(
-        read_labels(path, target, delimiter=delimiter),
-        method,
-        folds=folds,
-        stratified=stratified,
-        allow_small_classes=allow_small_classes,
-        random_state=random_state,
-    )
+    return split_table(read_labels(path, target, delimiter=delimiter), method, **options)
 
 
 def read_labels(path: str | Path, target: str | None = None, *, delimiter: str = ",") -> list[str]:

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC, NuSVC
 
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.checks import check_level, check_number, check_random_state, check_whole_number
+from truerisk.checks import check_level, check_random_state, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
@@ -78,10 +78,8 @@ def adaptive_interval(
     """
     features, signs = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     trained = np.asarray(decision, dtype=np.float64)
-    _check(features, signs, trained, resamples)
     tail, n = (1 - check_level(level)) / 2, len(signs)
     bound = max(1.0, math.log(math.log(max(n, 3)))) if cutoff is None else cutoff
-    check_number(bound, "cutoff", low=0.0)
     moved = resamples.counts - 1.0  # n times the difference of the resample and the examples
     wrong = (resamples.decisions > 0) != (signs > 0)
     variance = resamples.decisions.var(axis=0, ddof=1)
@@ -163,22 +161,6 @@ def _scaled(X: Array) -> Array:
     deviation = X.std(axis=0)
     scaled: Array = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     return scaled
-
-
-def _check(X: Array, y: Array, decision: Array, resamples: Resamples) -> None:
-    shape = resamples.decisions.shape
-    if X.ndim != 2 or y.shape != (len(X),) or decision.shape != y.shape:
-        raise InputError(
-            "`X`, `y` and `decision` must have a row, a class and a value for each example; got "
-            f"{X.shape}, {y.shape} and {decision.shape}."
-        )
-    if resamples.counts.shape != shape or len(shape) != 2 or shape[0] < 2 or shape[1] != len(y):
-        raise InputError(
-            f"`resamples` must hold two tables of at least 2 rows and {len(y)} columns; got "
-            f"{resamples.counts.shape} and {shape}."
-        )
-    if not np.isin(y, (-1.0, 1.0)).all():
-        raise InputError("`y` must hold −1 and 1 only; got other classes.")
 
 
 @dataclass(frozen=True)
