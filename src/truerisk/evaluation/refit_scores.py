@@ -44,6 +44,7 @@ from truerisk.results import Estimate, Interval
 from truerisk.tallies.losses import LOSSES, check_probabilities
 from truerisk.tallies.placements import placements, share_below, top_negative
 from truerisk.tallies.ranking_influences import INFLUENCES, RankedRows
+from truerisk.tallies.scored_rows import ScoredRows
 
 OWN_FORMS = {"roc_auc", "average_precision", *LOSSES}  # the components are all that they need
 
@@ -131,7 +132,8 @@ class RefitScores:
             worst = next((one for one in each if not np.isfinite(one.value)), first)
             return replace(worst, n=self.n)
         value = float(values.mean())
-        own_form = base_and_average(name)[0] in OWN_FORMS and self.groups is None
+        base, average = base_and_average(name)
+        own_form = base in OWN_FORMS and average != "micro" and self.groups is None
         if own_form and self._has_components(name):
             interval: Interval = self.component_interval(name, value, labels)
         else:
@@ -158,8 +160,8 @@ class RefitScores:
 
     def _has_components(self, name: str) -> bool:
         """Whether the measure has an influence of each example, and several refits judge these."""
-        base, average = base_and_average(name)
-        known = (base in INFLUENCES or base in LOSSES) and average != "micro"
+        base = base_and_average(name)[0]
+        known = base in INFLUENCES or base in LOSSES
         return known and self.rule == METHOD and self._repeated
 
     @cached_property
@@ -235,6 +237,14 @@ class RefitScores:
             ]
         )
 
+    def _influence_on_pairs(self, base: str) -> Array:
+        """Lay out the influence of each example on the ranking of all (example, label) pairs."""
+        rows = [
+            ScoredRows(one.score, self.truth[one.examples, None] == np.arange(len(self.labels)))
+            for one in self.sheets
+        ]
+        return self._on_every_sheet([one.n * one.influences(base, "micro") for one in rows])
+
     def _ranked_rows(self, label: str) -> list[RankedRows]:
         """Sort the examples of each sheet by a label's scores, once for all measures."""
         at = self.labels.index(label)
@@ -295,6 +305,8 @@ class RefitScores:
             base, average = base_and_average(name)
             if base in LOSSES:
                 influence = self._lost(name)
+            elif average == "micro":
+                influence = self._influence_on_pairs(base)
             else:
                 shares = self._shares(average, self._class_sizes(labels))
                 influence = self._influence(base, labels, shares)
