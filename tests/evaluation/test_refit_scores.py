@@ -339,3 +339,35 @@ def test_the_log_loss_does_not_depend_on_which_label_is_positive():
     request = replace(REQUEST, pos_label="0")
     other = named(RefitScores(sheets, TWO, ("0", "1"), "0", request).overall())["log_loss"].interval
     assert (other.low, other.high) == pytest.approx((one.low, one.high))
+
+
+def test_a_micro_average_is_as_long_as_the_components_of_its_examples_make_it():
+    (score,) = scores_of_three(3, 1)
+    alone = named(of_three([score]).overall())["average_precision_micro"].interval
+    same = named(of_three([score] * 3).overall())["average_precision_micro"].interval
+    assert same.method == "variance_components_binomial_of_examples"
+    assert (same.low, same.high) == pytest.approx((alone.low, alone.high))
+    scores = of_three([0.8 * score + 0.2 * one for one in scores_of_three(4, 3)])
+    interval = named(scores.overall())["average_precision_micro"].interval
+    pairs = (THREE[:, None] == np.arange(3)).ravel()
+    moved = [
+        N * ranking_influences(one.score.ravel(), pairs, np.ones(3 * N), ["average_precision"])
+        ["average_precision"].reshape(N, 3).sum(axis=1)
+        for one in scores.sheets
+    ]  # fmt: skip
+    parts = components(np.array(moved), np.repeat(np.arange(3), N).reshape(3, N))
+    assert interval.disagreement == pytest.approx(parts.disagreement)
+    assert interval.together == pytest.approx(parts.together)
+    assert 0 < parts.disagreement < 1
+
+
+def test_rows_in_groups_have_the_intervals_of_one_model_stretched():
+    groups = np.arange(N) // 3
+    (score,) = scores_of_two(4, 1)
+    for name in ("roc_auc", "log_loss", "average_precision"):
+        alone = named(of_two([score], groups=groups).overall())[name].interval
+        same = named(of_two([score] * 3, groups=groups).overall())[name].interval
+        assert same.method == "cluster_variance_components"
+        assert (same.low, same.high) == pytest.approx((alone.low, alone.high))
+        differ = named(of_two(scores_of_two(4, 3), groups=groups).overall())[name].interval
+        assert differ.disagreement > 0
