@@ -15,6 +15,7 @@ from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import hanley_mcneil_standard_error
 from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
+from truerisk.results import has_code
 from truerisk.tallies.ranking_influences import ranking_influences
 
 N = 60
@@ -371,3 +372,18 @@ def test_rows_in_groups_have_the_intervals_of_one_model_stretched():
         assert (same.low, same.high) == pytest.approx((alone.low, alone.high))
         differ = named(of_two(scores_of_two(4, 3), groups=groups).overall())[name].interval
         assert differ.disagreement > 0
+
+
+def test_a_log_loss_that_one_call_could_carry_away_is_marked():
+    # 60 examples at a loss of ln 2 or less; the first is right, and wrong would cost 23 or 230.
+    rng = np.random.default_rng(6)
+    scores = [np.where(TWO == 1, 0.6, 0.4) + rng.uniform(-0.1, 0.1, N) for _ in range(3)]
+    marks = {}
+    for least in (0.4, 1e-10, 1e-100, 0.0):
+        sheets = [np.where(ALL == 0, least, one) for one in scores]
+        loss = named(of_two(sheets).overall())["log_loss"]
+        marks[least] = has_code(loss.notes, "not_kept_at_this_size")
+        with np.errstate(divide="ignore"):
+            beyond = loss.value - np.log(least) / N > loss.interval.high
+        assert marks[least] == beyond
+    assert marks == {0.4: False, 1e-10: True, 1e-100: True, 0.0: True}
