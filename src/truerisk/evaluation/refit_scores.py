@@ -7,7 +7,7 @@ folds it comes out too small (by simulation .02 at n = 50).
 Value: the mean over the sheets.  Interval of areas, average precision and losses: by the variance
 components of the influences (`truerisk.intervals.variance_components`); of other measures the mean
 distances to the ends on a sheet, stretched by these components, where the measure has influences,
-or by the disagreement between the sheets.
+or by the disagreement between the sheets.  So are all measures of rows in groups.
 Influences are among *all* examples of a sheet: within a fold, its examples share their noise.
 """
 
