@@ -360,6 +360,8 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
         or given.collected.examples.groups is not None
     ):
         return one
+    if alone and one.measure in NOT_BY_ONE_REPETITION:
+        one = replace(one, notes=(*one.notes, ONE_REPETITION_FAILS))
     values = given.values.of(one.measure, label)
     if len(values) < 2 or not one.is_defined or not np.isfinite(values).all():
         return one
@@ -368,9 +370,7 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
         return one
     low, high = min(one.interval.low, spread.low), max(one.interval.high, spread.high)
     if alone:
-        interval = Interval(low, high, given.level, ONE_REPETITION)
-        notes = (ONE_REPETITION_FAILS,) if one.measure in NOT_BY_ONE_REPETITION else ()
-        return replace(one, interval=interval, notes=(*one.notes, *notes))
+        return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
     return replace(one, interval=replace(one.interval, low=low, high=high, method=COMPONENTS_OR_T))
 
 
