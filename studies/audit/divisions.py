@@ -35,7 +35,15 @@ from studies.audit.corrected_t import (
 )
 from studies.audit.coverage_cells import HELD_OUT, CoverageCell, cells_of_ends
 from studies.audit.refit_populations import Population, population
-from studies.audit.refits import LEARNERS, Cell, draw, estimates_of, measures_of, truth_of
+from studies.audit.refits import (
+    LEARNERS,
+    Cell,
+    Estimated,
+    draw,
+    estimates_of,
+    measures_of,
+    truth_of,
+)
 from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, FEW_TESTED
@@ -239,7 +247,7 @@ def intervals_of(
     scorers = SCORERS[len(examples.labels) == 2]
     found = {name: votes.of_scorer(name).interval for name in scorers}
     if kind == "subsampling" or design == HALVES:
-        for name, (value, one) in _of_measures(collected, request).items():
+        for name, (value, one, _) in _of_measures(collected, request).items():
             counted = Estimate(
                 value=value,
                 interval=one,
@@ -260,7 +268,7 @@ def intervals_of(
     }
 
 
-def _of_measures(collected: CollectedVotes, request: Request) -> dict[str, tuple[float, Interval]]:
+def _of_measures(collected: CollectedVotes, request: Request) -> dict[str, Estimated]:
     """Give value and interval of each measure; none where a part lacks a class."""
     try:
         return estimates_of(collected, request)

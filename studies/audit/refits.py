@@ -48,10 +48,10 @@ from truerisk.estimation.refits.votes import CollectedVotes
 from truerisk.evaluation.count_estimates import CountEstimates
 from truerisk.evaluation.refit_scores import RefitScores, Sheet
 from truerisk.evaluation.request import Request
-from truerisk.intervals.measured_coverage import folds_design
+from truerisk.intervals.measured_coverage import NO_PROMISE, folds_design
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average
-from truerisk.results import Interval
+from truerisk.results import Interval, has_code
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking_influences import share_below
 
@@ -258,7 +258,7 @@ def _outcomes(
         yield outcome
 
 
-Estimated = tuple[float, Interval]
+Estimated = tuple[float, Interval, bool]  # … and whether the result says "not kept"
 
 
 def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estimated]:
@@ -276,12 +276,12 @@ def estimates_of(collected: CollectedVotes, request: Request) -> dict[str, Estim
     if collected.plan.repetitions == 1 or examples.groups is not None:
         done = {name: votes.finished(one, DEFAULT) for name, one in votes.evaluation().items()}
         return {
-            name: (one.value, one.interval)
+            name: (one.value, one.interval, has_code(one.notes, "not_kept_at_this_size"))
             for name, one in done.items()
             if name in names and one.interval is not None
         }
     found = {
-        one.measure: (one.value, one.interval)
+        one.measure: (one.value, one.interval, False)
         for one in (*counted.overall(), *one_vs_rest)
         if one.measure in names and one.interval is not None
     }
@@ -313,7 +313,9 @@ def _of_scores(
         ]
     value = float(np.mean(values))
     if np.isfinite(value):
-        yield name, (value, scores.component_interval(name, value, labels))
+        interval = scores.component_interval(name, value, labels)
+        not_kept = base == "log_loss" and scores.one_call_leaves(value, interval)
+        yield name, (value, interval, not_kept)
 
 
 def _losses_of(base: str, scores: RefitScores, sheet: Sheet) -> Array:
@@ -434,6 +436,7 @@ def run_best_of(cell: Cell) -> Arrays:
         for name, value in zip(names, row, strict=True):
             arrays[name][0, at] = value
     arrays["method"] = np.array([str(new.interval and new.interval.method)])
+    arrays["not_kept"] = np.zeros((1, cell.samples), dtype=bool)
     return arrays
 
 
@@ -446,6 +449,7 @@ def run_cell(cell: Cell) -> Arrays:
     shape = (len(measures), cell.samples)
     names = ("value", "truth", "low", "high", "rival_low", "rival_high", "together")
     arrays: Arrays = {name: np.full(shape, np.nan) for name in names}
+    arrays["not_kept"] = np.zeros(shape, dtype=bool)
     methods = [Counter[str]() for _ in measures]
     with config_context(assume_finite=True, skip_parameter_validation=True):
         for at in range(cell.samples):
@@ -458,9 +462,10 @@ def run_cell(cell: Cell) -> Arrays:
                 arrays["truth"][row, at] = truth_of(
                     measure, scores, own.y, probabilities=probabilities
                 )
-                value, interval = found.get(measure, (np.nan, None))
+                value, interval, not_kept = found.get(measure, (np.nan, None, False))
                 if interval is None or not np.isfinite(value):
                     continue
+                arrays["not_kept"][row, at] = not_kept
                 methods[row][interval.method] += 1
                 arrays["value"][row, at] = value
                 arrays["low"][row, at], arrays["high"][row, at] = interval.low, interval.high
@@ -479,28 +484,30 @@ def rows_of(cell: Cell, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Coverage
     for row, measure in enumerate(measures):
         truth, low, high = (arrays[name][row] for name in ("truth", "low", "high"))
         other_low, other_high = arrays["rival_low"][row], arrays["rival_high"][row]
-        there = np.isfinite(truth) & np.isfinite(low)
-        both = there & np.isfinite(other_low)
-        if not there.any():
-            continue
-        yield CoverageCell(
-            study="refits",
-            problem=cell.problem,
-            role=cell.role,
-            design=cell.design,
-            n=cell.n,
-            measure=measure,
-            method=methods[row],
-            level=LEVEL,
-            target=TARGET,
-            samples=int(there.sum()),
-            undefined=int((~there).sum()),
-            coverage=_share(low, high, truth, there),
-            width=float((high - low)[there].mean()),
-            rival=(OLD_CHOICE if best_of else RIVAL) if both.any() else "",
-            rival_coverage=_share(other_low, other_high, truth, both),
-            rival_width=float((other_high - other_low)[both].mean()) if both.any() else np.nan,
-        )
+        defined = np.isfinite(truth) & np.isfinite(low)
+        not_kept = defined & arrays["not_kept"][row]
+        for target, there in ((TARGET, defined & ~not_kept), (NO_PROMISE, not_kept)):
+            both = there & np.isfinite(other_low)
+            if not there.any():
+                continue
+            yield CoverageCell(
+                study="refits",
+                problem=cell.problem,
+                role=cell.role,
+                design=cell.design,
+                n=cell.n,
+                measure=measure,
+                method=methods[row],
+                level=LEVEL,
+                target=target,
+                samples=int(there.sum()),
+                undefined=int((~defined).sum()),
+                coverage=_share(low, high, truth, there),
+                width=float((high - low)[there].mean()),
+                rival=(OLD_CHOICE if best_of else RIVAL) if both.any() else "",
+                rival_coverage=_share(other_low, other_high, truth, both),
+                rival_width=float((other_high - other_low)[both].mean()) if both.any() else np.nan,
+            )
 
 
 def _share(low: Array, high: Array, truth: Array, which: NDArray[np.bool_]) -> float:

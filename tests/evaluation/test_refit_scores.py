@@ -15,6 +15,7 @@ from truerisk.evaluation.request import Request
 from truerisk.intervals.auc import hanley_mcneil_standard_error
 from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
+from truerisk.results import has_code
 from truerisk.tallies.ranking_influences import ranking_influences
 
 N = 60
@@ -339,3 +340,50 @@ def test_the_log_loss_does_not_depend_on_which_label_is_positive():
     request = replace(REQUEST, pos_label="0")
     other = named(RefitScores(sheets, TWO, ("0", "1"), "0", request).overall())["log_loss"].interval
     assert (other.low, other.high) == pytest.approx((one.low, one.high))
+
+
+def test_a_micro_average_is_as_long_as_the_components_of_its_examples_make_it():
+    (score,) = scores_of_three(3, 1)
+    alone = named(of_three([score]).overall())["average_precision_micro"].interval
+    same = named(of_three([score] * 3).overall())["average_precision_micro"].interval
+    assert same.method == "variance_components_binomial_of_examples"
+    assert (same.low, same.high) == pytest.approx((alone.low, alone.high))
+    scores = of_three([0.8 * score + 0.2 * one for one in scores_of_three(4, 3)])
+    interval = named(scores.overall())["average_precision_micro"].interval
+    pairs = (THREE[:, None] == np.arange(3)).ravel()
+    moved = [
+        N * ranking_influences(one.score.ravel(), pairs, np.ones(3 * N), ["average_precision"])
+        ["average_precision"].reshape(N, 3).sum(axis=1)
+        for one in scores.sheets
+    ]  # fmt: skip
+    parts = components(np.array(moved), np.repeat(np.arange(3), N).reshape(3, N))
+    assert interval.disagreement == pytest.approx(parts.disagreement)
+    assert interval.together == pytest.approx(parts.together)
+    assert 0 < parts.disagreement < 1
+
+
+def test_rows_in_groups_have_the_intervals_of_one_model_stretched():
+    groups = np.arange(N) // 3
+    (score,) = scores_of_two(4, 1)
+    for name in ("roc_auc", "log_loss", "average_precision"):
+        alone = named(of_two([score], groups=groups).overall())[name].interval
+        same = named(of_two([score] * 3, groups=groups).overall())[name].interval
+        assert same.method == "cluster_variance_components"
+        assert (same.low, same.high) == pytest.approx((alone.low, alone.high))
+        differ = named(of_two(scores_of_two(4, 3), groups=groups).overall())[name].interval
+        assert differ.disagreement > 0
+
+
+def test_a_log_loss_that_one_call_could_carry_away_is_marked():
+    # 60 examples at a loss of ln 2 or less; the first is right, and wrong would cost 23 or 230.
+    rng = np.random.default_rng(6)
+    scores = [np.where(TWO == 1, 0.6, 0.4) + rng.uniform(-0.1, 0.1, N) for _ in range(3)]
+    marks = {}
+    for least in (0.4, 1e-10, 1e-100, 0.0):
+        sheets = [np.where(ALL == 0, least, one) for one in scores]
+        loss = named(of_two(sheets).overall())["log_loss"]
+        marks[least] = has_code(loss.notes, "not_kept_at_this_size")
+        with np.errstate(divide="ignore"):
+            beyond = loss.value - np.log(least) / N > loss.interval.high
+        assert marks[least] == beyond
+    assert marks == {0.4: False, 1e-10: True, 1e-100: True, 0.0: True}

@@ -27,7 +27,8 @@ refits: other scores                                          `stretched_interva
                                                               disagreement makes it
 ======================  ====================================  ====================================
 
-Rows in groups, weighted or not, get `group_jackknife` for every measure.
+Rows in groups, weighted or not, get `group_jackknife` for every measure; votes of refits on them
+the same, stretched by their variance components (`group_interval`).
 
 On request, a measure of counts gets the delta method, smoothed or plain, a bootstrap of the cells,
 of all at once or within the classes, or the posterior of the cells (`CELL_METHODS`); where one of

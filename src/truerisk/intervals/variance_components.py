@@ -32,7 +32,7 @@ from truerisk.intervals.binomial import fractional_interval, jeffreys
 from truerisk.intervals.group_jackknife import group_jackknife
 from truerisk.intervals.means import gamma_ends
 from truerisk.results import Finding, Interval, RefitInterval
-from truerisk.tallies.group_values import ratio_values
+from truerisk.tallies.group_values import ratio_values, sums_of_groups
 from truerisk.tallies.votes import CellPairs
 
 Form = Literal["jeffreys", "careful", "exact", "gamma", "own"]
@@ -390,15 +390,15 @@ def refit_interval(
     refits = numbers.reshape(parts.shape) + np.arange(len(parts))[:, None] * (numbers.max() + 1)
     rule, level = rule_of("error_rate"), check_level(level)
     if groups is None:
-        parts = components(table - value, refits)
+        split = components(table - value, refits)
         question = RefitQuestion(
-            value=value, parts=parts, rule=rule, counted=float(some.sum()), level=level
+            value=value, parts=split, rule=rule, counted=float(some.sum()), level=level
         )
         return question.interval()
-    parts = components(table - value, refits, np.asarray(groups))
+    split = components(table - value, refits, np.asarray(groups))
     _, group = np.unique(np.asarray(groups)[some], return_inverse=True)
-    values = ratio_values(np.bincount(group, lost[some]), np.bincount(group).astype(np.float64))
-    return parts.of_groups(group_jackknife(values, level=level, stretch=parts.stretch(rule)), rule)
+    values = ratio_values(sums_of_groups(group, lost[some]), sums_of_groups(group, None))
+    return split.of_groups(group_jackknife(values, level=level, stretch=split.stretch(rule)), rule)
 
 
 def _by_group(

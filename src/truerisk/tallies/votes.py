@@ -156,7 +156,7 @@ class Judgements:
             return None
         shares = np.broadcast_to(1 / self.judged.sum(axis=0), self.cells.shape)[self.judged]
         at = (self.groups * cells + self.cells)[self.judged]
-        flat = np.bincount(at, shares, minlength=self.units * cells)
+        flat = np.bincount(at, shares, minlength=self.units * cells).astype(np.float64)
         return flat.reshape(self.units, cells)
 
     def merged(self, outcome: Indices) -> "Judgements":

@@ -466,6 +466,17 @@ def test_one_repetition_holds_independent_examples_and_the_spread_of_its_folds()
             assert recall.interval.high >= spread.high - 1e-12
 
 
+def test_one_repetition_does_not_promise_precision_and_correlation():
+    names = ("precision", "matthews_correlation", "recall", "error_rate")
+    once, again = (
+        estimate(GaussianNB(), X, TWO, measures=names, **FEW | {"repeats": repeats})
+        for repeats in (1, 2)
+    )
+    marked = {name for name in names if has_code(once[name].notes, "not_kept_at_this_size")}
+    assert marked == {"precision", "matthews_correlation"}
+    assert not any(has_code(again[name].notes, "not_kept_at_this_size") for name in names)
+
+
 @pytest.mark.parametrize(
     ("settings", "ratio"),
     [({"method": "five_by_two"}, 1.0), ({"method": "subsampling", "test_size": 0.5}, 1.0)],

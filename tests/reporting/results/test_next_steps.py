@@ -59,7 +59,7 @@ def test_one_repetition_is_not_enough(evaluated):
     once = replace(evaluated, settings={**evaluated.settings, "repeats": 1})
     assert any(step.startswith(requests) for step in next_steps(once))
     error = once["error_rate"]
-    of_groups = replace(error.interval, method="cluster_pooled_binomial")
+    of_groups = replace(error.interval, method="pooled_group_jackknife")
     grouped = replace(once, estimates={"error_rate": replace(error, interval=of_groups)})
     assert not any(step.startswith("Repeat") for step in next_steps(grouped))
 

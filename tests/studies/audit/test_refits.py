@@ -18,6 +18,7 @@ from studies.audit.refits import (
     run_cell,
     truth_of,
 )
+from truerisk.results import has_code
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,9 @@ def test_the_intervals_are_those_of_estimate(name, learner, model):
         model, X, y, random_state=3, measures=names, allow_small_classes=True, n_jobs=1
     )
     assert set(found) == set(names)
-    for measure, (value, interval) in found.items():
+    for measure, (value, interval, not_kept) in found.items():
         expected = whole[measure]
+        assert not_kept == has_code(expected.notes, "not_kept_at_this_size"), measure
         assert value == pytest.approx(expected.value), measure
         ends = (expected.interval.low, expected.interval.high)
         assert (interval.low, interval.high) == pytest.approx(ends), measure
@@ -61,8 +63,9 @@ def test_other_refits_and_groups_are_those_of_estimate(name, design):
         GaussianNB(), X, y, groups=groups, random_state=3, measures=measures_of(2), n_jobs=1,
         folds=cell.folds, repeats=cell.repeats, allow_small_classes=True,
     )  # fmt: skip
-    for measure, (_, interval) in found.items():
+    for measure, (_, interval, not_kept) in found.items():
         expected = whole[measure].interval
+        assert not_kept == has_code(whole[measure].notes, "not_kept_at_this_size"), measure
         assert interval.method == expected.method
         ends = (expected.low, expected.high)
         assert (interval.low, interval.high) == pytest.approx(ends), measure

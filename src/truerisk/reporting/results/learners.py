@@ -113,7 +113,7 @@ def one_repetition(evaluation: Any) -> Iterator[str]:
     if settings.get("method") != "cross_validation" or settings.get("repeats") != 1:
         return
     error = evaluation.get("error_rate")
-    if error is None or error.interval is None or "cluster" in error.interval.method:
+    if error is None or error.interval is None or "group" in error.interval.method:
         return  # of groups it was not measured
     yield (
         "Repeat the cross-validation: how much refits disagree about an example is then known, and "
