@@ -3,10 +3,9 @@
 import dataclasses
 import pickle  # of what workers of this run send, over the connection that runs code anyway
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.files_in_pieces import (
@@ -19,6 +18,9 @@ from truerisk.evaluation.files_in_pieces import (
 from truerisk.execution import Result, run_each
 from truerisk.inputs.files import Source
 from truerisk.inputs.records.places import Fingerprint, shown_path
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SENT_APART = 2**16  # bytes; larger arrays travel beside the pickle, and are not copied into it
 
