@@ -4,20 +4,25 @@ Beside them stand bare readers of the same columns, all of which truerisk uses: 
 every value to an array, and readers that decode and add up.  truerisk also verifies the checksum of
 every Parquet page and hashes the file; pyarrow verifies with the same settings, polars cannot.
 Each runs in a process of its own, with as many threads as there are cores, and reads a small file
-of the same kind first: what it imports is not measured.
+of the same kind first: what it imports is not measured.  The kinds of Parquet files differ in what
+writers choose: the width of scores, how labels are stored, compression, and rows per row group.
 """
 
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+Writer = Callable[[Path, int], tuple[Path, int]]
 
 TITLE = "Files of predictions: truth, prediction and score of every row → all measures"
 COLUMNS = ("file", "rows", "truerisk", "peak memory", "decoding the same columns to arrays",
@@ -117,27 +122,68 @@ def work(path):
 """,
     },
 }
+# Texts have no sum: truth and prediction are compared.
+COMPARED = {
+    "polars": """
+import polars as pl
+def work(path):
+    right = pl.col("y_true") == pl.col("y_pred")
+    pl.scan_parquet(path).select(right.sum(), pl.col("score").sum()).collect()
+""",
+    "DuckDB": """
+import duckdb
+duckdb.execute("SET enable_progress_bar = false")
+def work(path):
+    duckdb.sql(f"SELECT sum((y_true = y_pred)::INT), sum(score) FROM '{path}'").fetchall()
+""",
+}
 REPEATS = 3
-
-
 SMALL = 1000
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a Parquet file is written; pyarrow's own choices but for the rows of a row group."""
+
+    score: type = np.float32
+    label: type = np.int8
+    compression: str = "snappy"
+    row_group: int = 10**6
+    rows: int = 10**7
+
+
+NARROW = Layout()
+LAYOUTS = {
+    "float64": Layout(np.float64, rows=10**8),
+    "float64, zstd": Layout(np.float64, compression="zstd"),
+    "float64, int64 labels": Layout(np.float64, np.int64),
+    "float64, labels as text": Layout(np.float64, str),
+    "float64, row groups of 2²⁰": Layout(np.float64, row_group=2**20),
+    "float64, row groups of 122,880": Layout(np.float64, row_group=122_880),
+    "float32, row groups of 122,880": Layout(row_group=122_880),
+}
+
+
 def rows(*, quick: bool = False) -> Iterator[tuple[str, ...]]:
-    sizes = {"Parquet": 10**8, "CSV": 10**7, "JSON lines": 10**6}
-    for kind, n in sizes.items():
+    writers: dict[str, tuple[Writer, int]] = {
+        "Parquet": (parquet, 10**8),
+        **{f"Parquet, {name}": (layout_writer(one), one.rows) for name, one in LAYOUTS.items()},
+        "CSV": (csv, 10**7),
+        "JSON lines": (json_lines, 10**6),
+    }
+    for kind, (write, n) in writers.items():
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as warm:
-            write = WRITERS[kind]
-            yield beside(
-                kind, write(Path(folder), n // 100 if quick else n), write(Path(warm), SMALL)
-            )
+            large = write(Path(folder), n // 100 if quick else n)
+            yield beside(kind, large, write(Path(warm), SMALL))
 
 
 def beside(kind: str, large: tuple[Path, int], small: tuple[Path, int]) -> tuple[str, ...]:
     path, n = large
+    family = kind.split(",", maxsplit=1)[0]
     programs = {"truerisk": SCORE}
-    programs |= {f"to arrays {name}": code for name, code in ARRAYS[kind].items()}
-    programs |= {f"to sums {name}": code for name, code in SUMS[kind].items()}
+    programs |= {f"to arrays {name}": code for name, code in ARRAYS[family].items()}
+    sums = SUMS[family] if kind == family else COMPARED
+    programs |= {f"to sums {name}": code for name, code in sums.items()}
     best: dict[str, list[float]] = {}
     for _ in range(REPEATS):
         for name, code in programs.items():
@@ -176,24 +222,39 @@ def run(code: str, small: Path, path: Path) -> list[float]:
     return [float(number) for number in done.stdout.split()]
 
 
-def batch(rng: np.random.Generator, n: int) -> pa.Table:
+def batch(rng: np.random.Generator, n: int, layout: Layout = NARROW) -> pa.Table:
     truth = rng.random(n, dtype=np.float32) < 0.3
-    score = rng.standard_normal(n, dtype=np.float32) + truth
+    score = rng.standard_normal(n, dtype=layout.score) + truth
     return pa.table(
         {
-            "y_true": truth.astype(np.int8),
-            "y_pred": (score > 0.5).astype(np.int8),
+            "y_true": labels(truth, layout.label),
+            "y_pred": labels(score > 0.5, layout.label),
             "score": score,
         }
     )
 
 
-def parquet(folder: Path, n: int, seed: int = 0) -> tuple[Path, int]:
+def labels(positive: NDArray[np.bool_], kind: type) -> pa.Array:
+    if kind is str:
+        return pa.DictionaryArray.from_arrays(positive.astype(np.int8), ["well", "ill"]).cast(
+            "string"
+        )
+    return pa.array(positive.astype(kind))
+
+
+def parquet(folder: Path, n: int, seed: int = 0, layout: Layout = NARROW) -> tuple[Path, int]:
     path, rng = folder / "predictions.parquet", np.random.default_rng(seed)
-    with pq.ParquetWriter(path, batch(rng, 1).schema, write_page_checksum=True) as writer:
-        for start in range(0, n, 10**6):
-            writer.write_table(batch(rng, min(10**6, n - start)))
+    schema = batch(rng, 1, layout).schema
+    with pq.ParquetWriter(
+        path, schema, write_page_checksum=True, compression=layout.compression
+    ) as writer:
+        for start in range(0, n, layout.row_group):
+            writer.write_table(batch(rng, min(layout.row_group, n - start), layout))
     return path, n
+
+
+def layout_writer(layout: Layout) -> "Writer":
+    return lambda folder, n: parquet(folder, n, layout=layout)
 
 
 def csv(folder: Path, n: int) -> tuple[Path, int]:
@@ -211,9 +272,6 @@ def json_lines(folder: Path, n: int) -> tuple[Path, int]:
         for truth, predicted, score in zip(*columns.values(), strict=True):
             file.write(f'{{"y_true": {truth}, "y_pred": {predicted}, "score": {score:.7g}}}\n')
     return path, n
-
-
-WRITERS = {"Parquet": parquet, "CSV": csv, "JSON lines": json_lines}
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+import contextlib
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -130,26 +132,53 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
         tr.evaluate_files(paths)
 
 
-def test_a_large_piece_is_sent_scattered_and_beside_its_pickle(client, tmp_path, monkeypatch):
+@pytest.fixture
+def large_pieces(client, tmp_path, monkeypatch):
+    """Evaluate two pieces of 300,000 rows; give what workers send."""
     results = []
-
-    def noted(result):
-        results.append(result)
-        return unpacked(result)
-
     unpacked = files_on_cluster.unpacked
-    monkeypatch.setattr(files_on_cluster, "unpacked", noted)
-    columns = two_classes(600_000)
-    parquet.write_table(pa.table(columns), tmp_path / "p.parquet", row_group_size=300_000)
-    here = evaluated([tmp_path], {}, {})
-    monkeypatch.setattr(FilesOnCluster, "rows_of_piece", 300_000)
-    with use_cluster(client):
-        assert evaluated([tmp_path], {}, {}) == here
-    for result in results:
+
+    def noted(result, folder):
+        results.append(result)
+        return unpacked(result, folder)
+
+    def run(shared_memory):
+        monkeypatch.setattr(files_on_cluster, "unpacked", noted)
+        monkeypatch.setattr(files_on_cluster, "SHARED_MEMORY", str(shared_memory))
+        monkeypatch.setattr(FilesOnCluster, "rows_of_piece", 300_000)
+        (tmp_path / "files").mkdir()
+        path = tmp_path / "files" / "p.parquet"
+        parquet.write_table(pa.table(two_classes(600_000)), path, row_group_size=300_000)
+        here = evaluated([path], {}, {})
+        with use_cluster(client):
+            assert evaluated([path], {}, {}) == here
+        assert len(results) == 2
+        return results
+
+    return run
+
+
+def test_a_large_piece_is_sent_scattered_and_beside_its_pickle(large_pieces, tmp_path):
+    for result in large_pieces(tmp_path / "nowhere"):
         # By hand: 2 bytes a row; the cells that have rows are few, and in the pickle.
         assert max(map(len, result.values())) == 2 * 300_000
         assert sum(map(len, result.values())) < 2.3 * 300_000
-    assert len(results) == 2
+
+
+def test_a_worker_on_this_computer_leaves_a_large_piece_in_shared_memory(large_pieces, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for result in large_pieces(shared):
+        assert list(result) == ["piece", "name", "ends"]
+        assert result["ends"].tolist() == [2 * 300_000]  # by hand: a multiple of 64
+    assert list(shared.iterdir()) == []
+
+
+def test_what_cannot_be_left_in_shared_memory_is_sent(large_pieces, tmp_path, monkeypatch):
+    nowhere = contextlib.nullcontext(tmp_path / "nowhere")
+    monkeypatch.setattr(files_on_cluster, "_shared_folder", lambda _: nowhere)
+    for result in large_pieces(tmp_path):
+        assert max(map(len, result.values())) == 2 * 300_000
 
 
 def test_text_files_and_progress(client, tmp_path):
@@ -221,7 +250,8 @@ def unseen(paths):
             dataclasses.replace(source, path=path)
             for source, path in zip(reading.sources, paths, strict=True)
         )
-        return _tally_piece({"reading": dataclasses.replace(reading, sources=sources)}, piece)
+        led = dataclasses.replace(reading, sources=sources)
+        return _tally_piece({**shared, "reading": led}, piece)
 
     return lead
 

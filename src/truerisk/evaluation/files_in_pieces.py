@@ -169,24 +169,26 @@ class FilesInPieces(PredictionFiles):
         maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
         unique = HashedIds()
         settled = dataclasses.replace(reading, request=self._settled(reading))
-        parts = self._tallied(settled, pieces)
-        for at, (piece, part) in enumerate(zip(pieces, parts, strict=True), start=1):
-            self._take(whole, part, piece.place)
-            _forget_too_many(whole)
-            self._note(maker, part)
-            unique.add_hashes(part.id_hashes)
-            if at == len(pieces) or pieces[at].place != piece.place:
-                facts = self.files[piece.place]
-                path = self.sources[piece.place].path
-                check_some_rows(path, facts.rows or 0, facts.dropped, self.options.where)
-            if progress is not None:
-                progress(whole.n)
+        with closing(self._tallied(settled, pieces)) as parts:
+            for at, (piece, part) in enumerate(zip(pieces, parts, strict=True), start=1):
+                self._take(whole, part, piece.place)
+                _forget_too_many(whole)
+                self._note(maker, part)
+                unique.add_hashes(part.id_hashes)
+                if at == len(pieces) or pieces[at].place != piece.place:
+                    facts = self.files[piece.place]
+                    path = self.sources[piece.place].path
+                    check_some_rows(path, facts.rows or 0, facts.dropped, self.options.where)
+                if progress is not None:
+                    progress(whole.n)
         if self.roles.id is not None:
             unique.check(self.roles.id, self._ids_again)
         self.notes = (*self._opening_notes, *self._closing_notes(maker, self.files))
         return whole
 
-    def _tallied(self, reading: PieceReading, pieces: Sequence[Piece]) -> Iterator[TalliedPiece]:
+    def _tallied(
+        self, reading: PieceReading, pieces: Sequence[Piece]
+    ) -> Generator[TalliedPiece, None, None]:
         """Read the pieces in threads, the hashes of the files beside them; give them in order."""
         stop = Event()
         digests: dict[int, Future[str | None]] = {}

@@ -1,11 +1,22 @@
-"""Files tallied by the workers of a cluster; each piece is read by one of them."""
+"""Files tallied by the workers of a cluster; each piece is read by one of them.
 
+Workers on this computer leave what they have counted in memory that all of its processes share, as
+files: sent over a connection it would be copied four times, by threads that wait for each other.
+"""
+
+import contextlib
 import dataclasses
+import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+import shutil
+import tempfile
+import uuid
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.files_in_pieces import (
@@ -15,13 +26,12 @@ from truerisk.evaluation.files_in_pieces import (
     TalliedPiece,
     tally_piece,
 )
-from truerisk.execution import Result, run_each
+from truerisk.execution import Result, cluster_in_use, run_each
 from truerisk.inputs.files import Source
 from truerisk.inputs.records.places import Fingerprint, shown_path
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+SHARED_MEMORY = "/dev/shm"  # noqa: S108  (of Linux; elsewhere all is sent)
+ALIGNED = 64  # bytes
 SENT_APART = 2**16  # bytes; larger arrays travel beside the pickle, and are not copied into it
 
 
@@ -30,8 +40,28 @@ class FilesOnCluster(FilesInPieces):
 
     rows_of_piece: ClassVar[int] = 2**23  # some tenths of a second, and 17 MB of scores sent back
 
-    def _tallied(self, reading: PieceReading, pieces: Sequence[Piece]) -> Iterator[TalliedPiece]:
-        return map(unpacked, run_each(_tally_piece, {"reading": reading}, pieces))
+    def _tallied(
+        self, reading: PieceReading, pieces: Sequence[Piece]
+    ) -> Generator[TalliedPiece, None, None]:
+        with _shared_folder(sum(facts.bytes for facts in self.files)) as folder:
+            shared = {"reading": reading, "folder": folder}
+            for result in run_each(_tally_piece, shared, pieces):
+                yield unpacked(result, folder)
+
+
+@contextlib.contextmanager
+def _shared_folder(size: int) -> Iterator[Path | None]:
+    """Give a folder in the memory that processes share; None if workers would not see it."""
+    cluster = cluster_in_use()
+    try:
+        is_large = shutil.disk_usage(SHARED_MEMORY).free > size
+    except OSError:
+        is_large = False
+    if cluster is None or not cluster.is_here() or not is_large:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY, prefix="truerisk-") as folder:
+        yield Path(folder)
 
 
 def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:
@@ -51,14 +81,41 @@ def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:
         apart.append(raw)
         return False
 
-    content = pickle.dumps(part, protocol=5, buffer_callback=is_inside)
+    content = np.frombuffer(
+        pickle.dumps(part, protocol=5, buffer_callback=is_inside), dtype=np.uint8
+    )
+    if shared["folder"] is not None and apart:
+        # Where there is no place for it, it is sent.
+        with contextlib.suppress(OSError):
+            return {"piece": content, **_left_in(shared["folder"], apart)}
     places = {str(at): raw for at, raw in enumerate(apart)}
-    return {"piece": np.frombuffer(content, dtype=np.uint8), **places}
+    return {"piece": content, **places}
 
 
-def unpacked(result: Result) -> TalliedPiece:
-    """Put together what a worker has sent."""
+def _left_in(folder: Path, apart: Sequence[NDArray[np.uint8]]) -> Result:
+    """Write arrays to a file of the folder; give its name, and where each of them ends."""
+    name = uuid.uuid4().hex
+    try:
+        with (folder / name).open("wb") as file:
+            for raw in apart:
+                file.write(raw.data)
+                file.write(bytes(-len(raw) % ALIGNED))
+    except OSError:
+        (folder / name).unlink(missing_ok=True)
+        raise
+    ends = np.cumsum([len(raw) + -len(raw) % ALIGNED for raw in apart])
+    return {"name": np.frombuffer(name.encode(), np.uint8), "ends": ends}
+
+
+def unpacked(result: Result, folder: Path | None = None) -> TalliedPiece:
+    """Put together what a worker has sent, or left in the folder."""
     content, *apart = result.values()
+    if folder is not None and "ends" in result:
+        path = folder / result["name"].tobytes().decode()
+        whole = np.memmap(path, np.uint8, mode="c")
+        path.unlink()  # the memory is in use as long as the arrays are
+        ends = [0, *result["ends"].tolist()]
+        apart = [whole[begin:end] for begin, end in itertools.pairwise(ends)]
     part: TalliedPiece = pickle.loads(content, buffers=apart)  # type: ignore[arg-type]  # noqa: S301
     return part
 

@@ -78,10 +78,13 @@ class Cluster(AbstractContextManager["Cluster"]):
                 "Install it there, or put it where they start."
             ) from error
 
+    def is_here(self) -> bool:
+        """Whether all workers are on this computer."""
+        return all(address.startswith(REACHED_DIRECTLY) for address in self.client.nthreads())
+
     def submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:
         """Give the function that sends a batch to the cluster."""
-        workers = self.client.nthreads()
-        direct = all(address.startswith(REACHED_DIRECTLY) for address in workers)
+        direct = self.is_here()
 
         def submit(batch: Sequence[Any]) -> _UnderWay:
             future = self.client.submit(_run, content, batch, pure=False)

@@ -346,7 +346,7 @@ class BatchMaker:
                     f"{shown(name)} must hold {self._score_width} numbers per row, as before; "
                     f"got {values.shape[1]}.",
                 )
-        if not np.isfinite(values).all():
+        if not _all_finite(values):
             nan = np.isnan(values)
             if nan.any():
                 missing[name] = _by_row(nan)
@@ -381,7 +381,7 @@ class BatchMaker:
 
     def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Flags | None) -> None:
         for name in self.roles.score_columns:
-            if self.options.allow_inf or np.isfinite(numbers[name]).all():
+            if self.options.allow_inf or _all_finite(numbers[name]):
                 continue
             wrong = _by_row(np.isinf(numbers[name]))
             raise self._refused(
@@ -417,6 +417,11 @@ class BatchMaker:
             table: Floats = np.stack(columns, axis=1).astype(np.result_type(*columns), copy=False)
             return table
         return columns[0] if columns else None
+
+
+def _all_finite(values: Floats) -> bool:
+    """Return whether no value is NaN or infinite; no array is made for it."""
+    return bool(np.isfinite(values.min(initial=0)) and np.isfinite(values.max(initial=0)))
 
 
 def _by_row(mask: Flags) -> Flags:
