@@ -8,6 +8,7 @@ from truerisk.svm.batch import nearby
 from truerisk.svm.batch.gram import GRADIENT, Bounds, Z
 from truerisk.svm.batch.nearby import Nearby, Refits
 from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import leave_out_of
 
 
 def thirds(n, refits, cost=1.0):
@@ -89,6 +90,19 @@ def test_a_start_is_feasible_and_has_its_gradients():
     np.testing.assert_allclose(refits.states[:, Z, :k], refits.start[:, near], atol=1e-6)
     gradient = y - refits.start @ gram - solution.bias
     np.testing.assert_allclose(refits.states[:, GRADIENT, :k], gradient[:, near], atol=1e-5)
+
+
+@pytest.mark.parametrize("cost", [1.0, 20.0])
+def test_pivots_that_are_there_already_change_nothing(cost):
+    gram, _, solution = problem(cost)
+    left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
+    assert left.pivots.are_clear(1.0)
+    bounds = thirds(90, 6, cost)
+    (expected, _), (found, solved) = (
+        Nearby(gram, solution, pivots=pivots).decisions(bounds) for pivots in (None, left.pivots)
+    )
+    assert solved.all()
+    np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
 def test_the_tableau_stands_where_the_solution_does():
