@@ -74,6 +74,7 @@ class Nearby:
     ) -> None:
         """Prepare refits; `pivots` are those of the solution on all examples, if they are there."""
         self.gram, self.solution, self.tolerance = gram, solution, tolerance
+        self.is_first_try = near is None
         self.near = near_in(gram, solution) if near is None else near
         self.is_whole = len(self.near) == len(gram)
         y, self.z = solution.y, solution.y * solution.alpha
@@ -114,8 +115,10 @@ class Nearby:
                 break
         left = np.flatnonzero(~solved)
         if len(left) and not self.is_whole:
-            objects[self.near] = objects.any()
-            near = np.flatnonzero(objects) if objects.any() else np.arange(len(self.gram))
+            near = np.arange(len(self.gram))
+            if self.is_first_try and objects.any():
+                objects[self.near] = True
+                near = np.flatnonzero(objects)
             wider = Nearby(
                 self.gram, self.solution, tolerance=self.tolerance, near=near, pivots=self.pivots
             )
@@ -174,12 +177,17 @@ class Nearby:
         return Attempt(decisions, good, gap, good | (ends.settled & (gap > NEARLY)))
 
     def objectors(self, refits: "Refits", attempt: "Attempt") -> Flags:
-        """Tell who is not near, and on the wrong side of the margin for the bound it is at."""
+        """Tell who is not near, and on the wrong side of the margin for the bound it is at.
+
+        Only where those near agree: elsewhere it is not known yet where the margin is.
+        """
         which = attempt.over & ~attempt.good
         y, some = self.solution.y, refits.bounds.of_some(np.flatnonzero(which))
         beyond = y * attempt.decisions[which] - 1.0
         is_wrong = np.where(refits.start[which] == 0.0, beyond < 0.0, beyond > 0.0)
-        return np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
+        objects = (is_wrong & (some.lower < some.upper)).any(axis=0)
+        objects[self.near] = False
+        return np.asarray(objects)
 
 
 class Attempt(NamedTuple):
