@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import margins_without_gram
+from truerisk.svm.gram.leave_out import leave_out_of
 
 TITLE = "Leave-one-out errors: exact paths beside refits by libsvm at tolerance 1e-8"
 COLUMNS = ("data", "n", "kernel", "C", "errors", "ties", "sets", "ξα, ρ = 2", "errors not in ξα")
@@ -135,7 +135,7 @@ def compare(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
     solution = solve_gram(gram, y, np.full(len(y), cost))
     squared_radius = float(np.diagonal(gram).max() - gram.min())
     everyone = np.arange(len(y))
-    ours = margins_without_gram(gram, solution, everyone, squared_radius=squared_radius)
+    ours = leave_out_of(gram, solution, everyone, squared_radius=squared_radius).margins
     theirs, unfinished = brute_margins(gram, y, cost)
     ties = np.abs(theirs) < TIE
     differing = np.flatnonzero(((ours < 0.0) != (theirs < 0.0)) & ~ties)

@@ -17,7 +17,7 @@ from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sampl
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import margins_without_gram
+from truerisk.svm.gram.leave_out import leave_out_of
 
 TITLE = (
     "Exact leave-one-out, fit included, beside cross_val_score(SVC, LeaveOneOut) and an SVC loop"
@@ -70,7 +70,7 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
         gram = gram_of(X, kernel)
         solution = solve_gram(gram, y, np.full(n, cost))
         radius = float(np.diagonal(gram).max() - gram.min())
-        return margins_without_gram(gram, solution, np.arange(n), squared_radius=radius)
+        return leave_out_of(gram, solution, np.arange(n), squared_radius=radius).margins
 
     margins = exact()
     folds = np.random.default_rng(0).permutation(n)[:FOLDS]

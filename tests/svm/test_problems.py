@@ -181,7 +181,7 @@ def test_leave_one_out_of_a_table_takes_its_gram_matrix_where_that_fits(data, mo
     which = np.flatnonzero(solution.alpha > 0)
     found = form.margins_without(solution, which)
     monkeypatch.setattr(problems, "_free_memory", lambda: 1000)
-    monkeypatch.setattr(problems, "margins_without_gram", None)
+    monkeypatch.setattr(problems, "leave_out_of", None)
     assert ((form.margins_without(solution, which) < 0.0) == (found < 0.0)).all()
 
 
@@ -242,3 +242,16 @@ def test_columns_of_many_scales_are_not_multiplied():
     X = rng.standard_normal((20, 250))
     X[:, 0] *= 1e6
     assert not linear_problem(csr_matrix(X)).has_long_rows
+
+
+def test_the_pivots_of_leaving_out_are_those_of_the_solution_only():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((40, 5))
+    y = np.where(X[:, 0] + rng.standard_normal(40) > 0, 1.0, -1.0)
+    problem = GramProblem(np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 5))
+    solution, other = (problem.solve(y, np.full(40, cost), Effort()) for cost in (1.0, 2.0))
+    assert problem.pivots_of(solution) is None
+    problem.margins_without(solution, np.flatnonzero(solution.alpha > 0))
+    pivots = problem.pivots_of(solution)
+    assert np.array_equal(np.sort(pivots.members), np.flatnonzero(solution.free))
+    assert problem.pivots_of(other) is None

@@ -206,22 +206,18 @@ def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
 
     and sums over the examples of a fold are sums of whole numbers that no measure changes.
     """
-    repetitions, sizes = counted.repetitions, counted.sizes
-    n = int(counted.totals.sum()) // repetitions
+    repetitions, n = counted.repetitions, counted.n
     slopes = gradient[: len(counted.totals)]
     independent = float(counted.totals @ slopes**2) / repetitions
     apart = (slopes[counted.pairs[:, 0]] - slopes[counted.pairs[:, 1]]) ** 2
-    noise = counted.split @ apart
-    within = float(noise.sum()) / (repetitions**2 * (repetitions - 1))
+    within = float(counted.split_totals @ apart) / (repetitions**2 * (repetitions - 1))
     disagreement = min(1.0, within / independent) if independent > 0 else 0.0
-    large = sizes > 1
-    if not large.any():
+    b, moved, split = counted.of_large
+    if not len(b):
         return Components(independent, disagreement, math.nan, n)
-    b = sizes[large]
-    moved = (counted.moved @ slopes)[large] / (repetitions - 1)
-    chance = noise[large] / (repetitions - 1) ** 2
-    terms = n**2 * (moved**2 - chance) / b**2 / (1 - 1 / b)
-    return Components(independent, disagreement, float(terms.mean()), n)
+    terms = ((moved @ slopes) ** 2 - split @ apart) / (b**2 * (1 - 1 / b))
+    together = n**2 * float(terms.sum()) / len(b) / (repetitions - 1) ** 2
+    return Components(independent, disagreement, together, n)
 
 
 def share_ends(

@@ -21,7 +21,8 @@ from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import margins_without_gram
+from truerisk.svm.gram.leave_out import leave_out_of
+from truerisk.svm.gram.path import Pivots
 from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.dual import solve_rows
@@ -296,9 +297,18 @@ class GramProblem(Problem):
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         radius = self.radius[0] if solution.is_prunable else np.inf
-        return margins_without_gram(
-            self.gram, solution, which, squared_radius=radius, workers=workers
-        )
+        left = leave_out_of(self.gram, solution, which, squared_radius=radius, workers=workers)
+        self._pivots[:] = [(solution, left.pivots)]
+        return left.margins
+
+    def pivots_of(self, solution: Solution) -> Pivots | None:
+        """Return the pivots that examples were left out of this solution on, if they were."""
+        return next((pivots for one, pivots in self._pivots if one is solution), None)
+
+    @cached_property
+    def _pivots(self) -> list[tuple[Solution, Pivots | None]]:
+        """The last solution that examples were left out of."""
+        return []
 
     @cached_property
     def radius(self) -> tuple[float, str]:

@@ -37,6 +37,26 @@ class CellPairs:
     pairs: Indices
     split: NDArray[np.int64]
 
+    @cached_property
+    def n(self) -> int:
+        """How many examples there are."""
+        return int(self.totals.sum()) // self.repetitions
+
+    @cached_property
+    def split_totals(self) -> NDArray[np.int64]:
+        """The `split` of all refits together."""
+        return np.asarray(self.split.sum(axis=0))
+
+    @cached_property
+    def of_large(self) -> tuple[Array, Array, Array]:
+        """The sizes, `moved` and `split` of the refits that judged several examples.
+
+        As numbers of the kind that they are multiplied with.
+        """
+        large = self.sizes > 1
+        b, moved, split = (one[large] for one in (self.sizes, self.moved, self.split))
+        return b.astype(np.float64), moved.astype(np.float64), split.astype(np.float64)
+
     @classmethod
     def of(cls, cells: Codes, refits: Codes) -> "CellPairs":
         """Count the judgements cells[r, i]; every example has R of them."""

@@ -8,6 +8,7 @@ from truerisk.svm.batch import nearby
 from truerisk.svm.batch.gram import GRADIENT, Bounds, Z
 from truerisk.svm.batch.nearby import Nearby, Refits
 from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.leave_out import leave_out_of
 
 
 def thirds(n, refits, cost=1.0):
@@ -58,6 +59,25 @@ def test_who_is_not_near_and_objects_is_met_in_a_second_try(monkeypatch, band):
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
+def test_everyone_is_near_in_a_last_try_where_nobody_else_objects(monkeypatch):
+    gram, y, solution = problem()
+    tries = []
+
+    def attempt(shared, refits):
+        # As if K did not confirm what the rounds came to, and nobody who is far had changed.
+        tries.append(len(shared.near))
+        yes = np.ones(len(refits.start), bool)
+        decisions = np.tile(solution.decision - 1e-6 * y, (len(yes), 1))
+        return nearby.Attempt(decisions, ~yes, np.ones(len(yes)), yes)
+
+    monkeypatch.setattr(nearby, "BAND", (0.2, 0.2))
+    monkeypatch.setattr(Nearby, "attempt", attempt)
+    _, solved = Nearby(gram, solution).decisions(thirds(90, 6))
+    assert not solved.any()
+    assert tries[0] < 90
+    assert tries[1:] == [90]
+
+
 def test_objectors_are_on_the_wrong_side_of_the_margin_for_their_bound(monkeypatch):
     monkeypatch.setattr(nearby, "BAND", (0.0, 0.0))
     gram, y, solution = problem()
@@ -71,10 +91,8 @@ def test_objectors_are_on_the_wrong_side_of_the_margin_for_their_bound(monkeypat
     expected = np.where(alpha == 0.0, margins < 1.0, margins > 1.0)
     expected &= np.arange(90) % 3 != 0  # who is left out has no say
     expected[shared.near] = False
-    objects = shared.objectors(refits, attempt)
-    objects[shared.near] = False
     assert expected.any()
-    assert np.array_equal(objects, expected)
+    assert np.array_equal(shared.objectors(refits, attempt), expected)
 
 
 def test_a_start_is_feasible_and_has_its_gradients():
@@ -89,6 +107,19 @@ def test_a_start_is_feasible_and_has_its_gradients():
     np.testing.assert_allclose(refits.states[:, Z, :k], refits.start[:, near], atol=1e-6)
     gradient = y - refits.start @ gram - solution.bias
     np.testing.assert_allclose(refits.states[:, GRADIENT, :k], gradient[:, near], atol=1e-5)
+
+
+@pytest.mark.parametrize("cost", [1.0, 20.0])
+def test_pivots_that_are_there_already_change_nothing(cost):
+    gram, _, solution = problem(cost)
+    left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
+    assert left.pivots.are_clear(1.0)
+    bounds = thirds(90, 6, cost)
+    (expected, _), (found, solved) = (
+        Nearby(gram, solution, pivots=pivots).decisions(bounds) for pivots in (None, left.pivots)
+    )
+    assert solved.all()
+    np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
 def test_the_tableau_stands_where_the_solution_does():

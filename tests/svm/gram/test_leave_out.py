@@ -20,7 +20,7 @@ from truerisk.svm.gram.leave_out import (
     exact_start,
     follow_all,
     follow_on_tableau,
-    margins_without_gram,
+    leave_out_of,
     refitted_margin,
 )
 from truerisk.svm.gram.path import ARRIVED, RESIDUAL, RIGHT, SIDE, Z, empty_path, fill_block
@@ -92,7 +92,7 @@ def test_the_errors_are_those_of_libsvm_and_at_risk(name, kind, cost):
     gram = kernel(X, kind)
     solution = solve_gram(gram, y, np.full(len(y), cost))
     which = np.arange(len(y))
-    margins = margins_without_gram(gram, solution, which, squared_radius=radius(gram))
+    margins = leave_out_of(gram, solution, which, squared_radius=radius(gram)).margins
     theirs = by_libsvm(gram, y, solution.upper)
     clear = np.abs(theirs) > TIE
     np.testing.assert_array_equal((margins < 0.0)[clear], (theirs < 0.0)[clear])
@@ -119,7 +119,7 @@ def test_every_sign_is_that_of_a_fit_from_scratch(seed, kind, cost, is_weighted)
     upper = cost * (rng.exponential(size=n) if is_weighted else np.ones(n))
     gram = kernel(X, kind)
     solution = solve_gram(gram, y, upper)
-    margins = margins_without_gram(gram, solution, np.arange(n), squared_radius=radius(gram))
+    margins = leave_out_of(gram, solution, np.arange(n), squared_radius=radius(gram)).margins
     for t in range(n):
         smaller = upper.copy()
         smaller[t] = 0.0
@@ -135,7 +135,7 @@ def test_ties_are_exactly_0():
     x = np.array([-2.0, -1.0, 1.0, 3.0])
     gram, y = np.outer(x, x), np.array([-1.0, -1.0, 1.0, 1.0])
     solution = solve_gram(gram, y, np.full(4, 10.0))
-    margins = margins_without_gram(gram, solution, np.arange(4), squared_radius=np.inf)
+    margins = leave_out_of(gram, solution, np.arange(4), squared_radius=np.inf).margins
     # −1 and 3 are equally far from 1; −2 and 1 leave −1 on its side by a third
     assert margins[2] == 0.0
     assert margins[1] == pytest.approx(1 / 3)
@@ -144,7 +144,7 @@ def test_ties_are_exactly_0():
 def test_examples_of_one_class_alone_are_errors():
     gram, y = np.eye(4), np.array([1.0, -1.0, -1.0, -1.0])
     solution = solve_gram(gram, y, np.ones(4))
-    margins = margins_without_gram(gram, solution, np.arange(4), squared_radius=1.0)
+    margins = leave_out_of(gram, solution, np.arange(4), squared_radius=1.0).margins
     assert margins[0] == -1.0
     assert np.all(margins[1:] > 0.0)
 
@@ -154,7 +154,7 @@ def test_who_was_left_out_before_keeps_the_margin_it_has():
     upper = np.ones(80)
     upper[:5] = 0.0
     solution = solve_gram(kernel(X, "RBF"), y, upper)
-    margins = margins_without_gram(kernel(X, "RBF"), solution, np.arange(5), squared_radius=1.0)
+    margins = leave_out_of(kernel(X, "RBF"), solution, np.arange(5), squared_radius=1.0).margins
     np.testing.assert_allclose(margins, (y * solution.decision)[:5])
 
 
@@ -166,7 +166,7 @@ def test_an_unstable_machine_is_left_with_the_middle_of_its_biases():
     gram = kernel(X, "RBF")
     solution = solve_gram(gram, y, np.full(30, 0.001))
     assert not solution.stable
-    margins = margins_without_gram(gram, solution, np.arange(30), squared_radius=radius(gram))
+    margins = leave_out_of(gram, solution, np.arange(30), squared_radius=radius(gram)).margins
     theirs = by_libsvm(gram, y, solution.upper)
     np.testing.assert_array_equal(margins < 0.0, theirs < 0.0)
 
@@ -177,18 +177,18 @@ def test_threads_change_nothing():
     solution = solve_gram(gram, y, np.ones(80))
     which = np.arange(0, 80, 2)
     found = [
-        margins_without_gram(gram, solution, which, squared_radius=1.0, workers=workers)
+        leave_out_of(gram, solution, which, squared_radius=1.0, workers=workers).margins
         for workers in (1, 3)
     ]
     np.testing.assert_array_equal(*found)
-    everyone = margins_without_gram(gram, solution, np.arange(80), squared_radius=1.0)
+    everyone = leave_out_of(gram, solution, np.arange(80), squared_radius=1.0).margins
     np.testing.assert_array_equal(found[0], everyone[which])
 
 
 def test_nobody_is_asked_for():
     gram, y = np.eye(2), np.array([1.0, -1.0])
     solution = solve_gram(gram, y, np.ones(2))
-    assert len(margins_without_gram(gram, solution, np.array([]), squared_radius=1.0)) == 0
+    assert len(leave_out_of(gram, solution, np.array([]), squared_radius=1.0).margins) == 0
 
 
 def test_without_any_path_the_machine_is_fitted_anew(monkeypatch):
@@ -196,10 +196,10 @@ def test_without_any_path_the_machine_is_fitted_anew(monkeypatch):
     gram = kernel(X, "cubic")
     solution = solve_gram(gram, y, np.ones(80))
     which = np.arange(0, 80, 4)
-    by_path = margins_without_gram(gram, solution, which, squared_radius=radius(gram))
+    by_path = leave_out_of(gram, solution, which, squared_radius=radius(gram)).margins
     monkeypatch.setattr(leave_out, "PATH_EVENTS", 0)
     monkeypatch.setattr(leave_out, "exact_start", lambda *_: None)
-    anew = margins_without_gram(gram, solution, which, squared_radius=radius(gram))
+    anew = leave_out_of(gram, solution, which, squared_radius=radius(gram)).margins
     np.testing.assert_array_equal(np.sign(by_path), np.sign(anew))
     assert anew[3] == pytest.approx(refitted_margin(gram, solution, 12))
 
@@ -219,7 +219,7 @@ def test_the_errors_on_real_data_are_those_of_libsvm(name, kind, cost):
         y[::3] = -y[0]
     gram = kernel(X, kind)
     solution = solve_gram(gram, y, np.full(len(y), cost))
-    margins = margins_without_gram(gram, solution, np.arange(len(y)), squared_radius=radius(gram))
+    margins = leave_out_of(gram, solution, np.arange(len(y)), squared_radius=radius(gram)).margins
     theirs = by_libsvm(gram, y, solution.upper)
     clear = np.abs(theirs) > TIE
     np.testing.assert_array_equal((margins < 0.0)[clear], (theirs < 0.0)[clear])
@@ -231,7 +231,7 @@ def test_labels_may_be_a_column_of_a_table():
     solution = solve_gram(gram, y, np.ones(80))
     column = replace(solution, y=table[:, 0])
     found = [
-        margins_without_gram(gram, one, np.arange(9), squared_radius=1.0)
+        leave_out_of(gram, one, np.arange(9), squared_radius=1.0).margins
         for one in (solution, column)
     ]
     np.testing.assert_array_equal(*found)
@@ -275,7 +275,7 @@ def test_paths_on_the_tableau_end_where_those_on_the_inverse_do(kind, cost, monk
     which = np.flatnonzero(base.rows[Z] != 0.0)
     ground = Ground(np.diagonal(gram).copy(), 1e100, one_bound=True, tolerance=1e-9)
     monkeypatch.setattr(leave_out, "NEAR", 0.0)  # so that rows are added while paths are followed
-    verdicts, margins = follow_on_tableau(base, y, which, ground, 1)
+    verdicts, margins, _ = follow_on_tableau(base, y, which, ground, 1)
     ended = verdicts <= RIGHT  # not where nobody is free for a while
     assert ended.mean() > 0.95
     others, expected = follow_all(base, y, which, ground, 1)

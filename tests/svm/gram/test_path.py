@@ -15,10 +15,14 @@ from truerisk.svm.gram.path import (
     SIDE,
     TARGET_RATE,
     Z,
+    empty_block,
     end_of,
+    fill_block,
     follow,
     gradient_of,
     limits_at,
+    members_of,
+    pivots_on,
     spread,
     start_at,
 )
@@ -89,3 +93,32 @@ def test_the_scale_is_never_0():
 def test_limits_follow_the_scale():
     assert limits_at(4.0, 1.0, 10).floor == 4 * limits_at(1.0, 1.0, 10).floor
     assert limits_at(1.0, 3.0, 10).still == 3 * limits_at(1.0, 1.0, 10).still
+
+
+def pivoted(gram, members):
+    block = empty_block(len(members))
+    fill_block(gram, members, block, 0.0)
+    return pivots_on(gram, block, members_of(block))
+
+
+def test_pivots_of_some_are_those_on_their_own_matrix():
+    X = np.random.default_rng(4).standard_normal((12, 20))
+    gram, near = X @ X.T, np.array([0, 1, 3, 5, 8, 9, 11])
+    some = pivoted(gram, np.array([1, 5, 9])).among(near)
+    own = pivoted(gram[np.ix_(near, near)], np.array([1, 3, 5]))
+    for mine, its in zip(some, own, strict=True):
+        np.testing.assert_allclose(mine, its, atol=1e-10)
+
+
+def test_pivots_without_a_member_are_none():
+    assert pivoted(np.eye(4), np.array([0, 2])).among(np.array([0, 1, 3])) is None
+
+
+@pytest.mark.parametrize(("squared", "clear"), [(1e-4, True), (1.1e-5, True), (0.9e-5, False)])
+def test_pivots_are_clear_where_members_are_apart_by_hand(squared, clear):
+    # of two members, A⁻¹ of either is 1 / |x₁ − x₂|²
+    near = 1.0 - squared / 2
+    gram = np.array([[1.0, near, 0.0], [near, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    pivots = pivoted(gram, np.array([0, 1]))
+    assert pivots.inverse[1, 1] == pytest.approx(1 / squared)
+    assert pivots.are_clear(1.0) is clear

@@ -9,7 +9,7 @@ a plan are solved ahead, many at a time, from the one tableau of that solution.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -143,18 +143,19 @@ class SVMStart:
                 form.problem.gram,
                 solution,
                 tolerance=tolerance,
+                pivots=form.problem.pivots_of(solution),
             )
             for solution in self.starts
             if solution is not None
         ]
         for first in range(0, len(plan), AT_A_TIME):
             refits = range(first, min(first + AT_A_TIME, len(plan)))
-            parts = [plan.train_and_test(at) for at in refits]
-            upper = form.upper_of_all(np.array([_counts(train, n) for train, _ in parts]))
+            counts, judged = _parts(plan, refits, n)
+            upper = form.upper_of_all(counts)
             by_label = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
-            for row, (at, (_, judged)) in enumerate(zip(refits, parts, strict=True)):
+            for row, at in enumerate(refits):
                 if all(solved[row] for _, solved in by_label):
-                    values = [decisions[row, judged] for decisions, _ in by_label]
+                    values = [decisions[row, judged[row]] for decisions, _ in by_label]
                     self.ahead[at] = np.array(values).T
         self.seconds = (time.perf_counter() - began) / len(plan)
 
@@ -287,6 +288,16 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
         "probabilities": np.array(False),  # noqa: FBT003
         "seconds": np.array([induced - began, classified - induced]),
     }
+
+
+def _parts(plan: Plan, refits: range, n: int) -> tuple[Array, Sequence[NDArray[Any]]]:
+    """Count the examples in the training part of each refit, and say whom it judges."""
+    if isinstance(plan, Folds):
+        is_judged = plan.parts.repeat(plan.folds, axis=0)[refits.start : refits.stop]
+        is_judged = is_judged == np.arange(refits.start, refits.stop)[:, None] % plan.folds
+        return (~is_judged).astype(float), list(is_judged)
+    parts = [plan.train_and_test(at) for at in refits]
+    return np.array([_counts(train, n) for train, _ in parts]), [test for _, test in parts]
 
 
 def _counts(train: NDArray[np.intp], n: int) -> Array:

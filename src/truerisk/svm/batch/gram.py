@@ -29,6 +29,7 @@ from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (
     FreeBlock,
     Path,
+    Pivots,
     empty_block,
     fill_block,
     members_of,
@@ -85,16 +86,21 @@ class Tableau:
         *,
         ridge: float = 0.0,
         whole: bool = True,
+        pivots: Pivots | None = None,
     ) -> None:
-        """Pivot on the candidates, but for those that depend on the others."""
+        """Pivot on the candidates, but for those that depend on the others.
+
+        With `pivots` that has been done.
+        """
         n, scale = len(y), spread(gram)
         self.gram, self.floor = gram, PIVOT * scale
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
-        among = gram[np.ix_(candidates, candidates)]
-        among.flat[:: len(candidates) + 1] += self.ridge
-        block = empty_block(len(candidates))
-        fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
-        pivots = pivots_on(gram, block, candidates[members_of(block)])
+        if pivots is None:
+            among = gram[np.ix_(candidates, candidates)]
+            among.flat[:: len(candidates) + 1] += self.ridge
+            block = empty_block(len(candidates))
+            fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
+            pivots = pivots_on(gram, block, candidates[members_of(block)])
         self.members, self.others, self.inverse, self.across, self.reply = pivots
         self.base = np.zeros(n, bool)
         self.base[self.members] = True

@@ -45,7 +45,7 @@ from truerisk.svm.batch.gram import (
     settled_from,
     sides_of,
 )
-from truerisk.svm.gram.path import spread
+from truerisk.svm.gram.path import Pivots, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
@@ -70,15 +70,22 @@ class Nearby:
         *,
         tolerance: float = 1e-8,
         near: NDArray[np.intp] | None = None,
+        pivots: Pivots | None = None,
     ) -> None:
+        """Prepare refits; `pivots` are those of the solution on all examples, if they are there."""
         self.gram, self.solution, self.tolerance = gram, solution, tolerance
+        self.is_first_try = near is None
         self.near = near_in(gram, solution) if near is None else near
         self.is_whole = len(self.near) == len(gram)
         y, self.z = solution.y, solution.y * solution.alpha
         self.among = gram if self.is_whole else part_of(gram, self.near)
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         free = np.searchsorted(self.near, free_in(solution))
-        self.tableau = tableau = Tableau(self.among, y[self.near], free, ridge=ridge, whole=False)
+        self.pivots = pivots if pivots is not None and pivots.are_clear(spread(gram)) else None
+        own = None if self.pivots is None else self.pivots.among(self.near)
+        self.tableau = tableau = Tableau(
+            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=own
+        )
         self.single = padded(self.among)
         self.gradient = y - solution.decision
         gradient, z = self.gradient[self.near], self.z[self.near]
@@ -100,16 +107,21 @@ class Nearby:
             self.descend(refits.states, gap)
             attempt = self.attempt(refits)
             decisions[left], solved[left] = attempt.decisions, attempt.good
-            objects |= self.objectors(refits, attempt)
+            if not self.is_whole:
+                objects |= self.objectors(refits, attempt)
             again = ~attempt.over
             left, refits = left[again], refits.of_some(again)
             if not len(left):
                 break
         left = np.flatnonzero(~solved)
         if len(left) and not self.is_whole:
-            objects[self.near] = objects.any()
-            near = np.flatnonzero(objects) if objects.any() else np.arange(len(self.gram))
-            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
+            near = np.arange(len(self.gram))
+            if self.is_first_try and objects.any():
+                objects[self.near] = True
+                near = np.flatnonzero(objects)
+            wider = Nearby(
+                self.gram, self.solution, tolerance=self.tolerance, near=near, pivots=self.pivots
+            )
             decisions[left], solved[left] = wider.decisions(bounds[left])
         return decisions, solved
 
@@ -165,14 +177,17 @@ class Nearby:
         return Attempt(decisions, good, gap, good | (ends.settled & (gap > NEARLY)))
 
     def objectors(self, refits: "Refits", attempt: "Attempt") -> Flags:
-        """Tell who is not near, and on the wrong side of the margin for the bound it is at."""
+        """Tell who is not near, and on the wrong side of the margin for the bound it is at.
+
+        Only where those near agree: elsewhere it is not known yet where the margin is.
+        """
         which = attempt.over & ~attempt.good
-        if not which.any():
-            return which.any()
         y, some = self.solution.y, refits.bounds.of_some(np.flatnonzero(which))
         beyond = y * attempt.decisions[which] - 1.0
         is_wrong = np.where(refits.start[which] == 0.0, beyond < 0.0, beyond > 0.0)
-        return np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
+        objects = (is_wrong & (some.lower < some.upper)).any(axis=0)
+        objects[self.near] = False
+        return np.asarray(objects)
 
 
 class Attempt(NamedTuple):
@@ -222,8 +237,14 @@ class Refits(NamedTuple):
 
     def of_some(self, which: "Flags | NDArray[np.intp]") -> "Refits":
         """Take some of the refits."""
-        bounds = Bounds(self.bounds.lower[which], self.bounds.upper[which])
-        return Refits(bounds, *(rows[which] for rows in self[1:]))
+        return Refits(
+            Bounds(self.bounds.lower[which], self.bounds.upper[which]),
+            self.lower[which],
+            self.upper[which],
+            self.start[which],
+            self.effect[which],
+            self.states[which],
+        )
 
 
 def near_in(gram: Array, solution: Solution) -> NDArray[np.intp]:

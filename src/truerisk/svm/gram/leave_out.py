@@ -33,6 +33,7 @@ from truerisk.svm.gram.path import (
     SIDE,
     UPPER,
     Path,
+    Pivots,
     empty_block,
     empty_path,
     fill_block,
@@ -63,15 +64,22 @@ class Ground(NamedTuple):
     tolerance: float  # a margin that is a tie
 
 
-def margins_without_gram(
+class LeftOut(NamedTuple):
+    """The margins without each example, and the pivots that they were computed on, if any."""
+
+    margins: Array
+    pivots: Pivots | None
+
+
+def leave_out_of(
     gram: Array,
     solution: Solution,
     which: NDArray[np.int64],
     *,
     squared_radius: float,
     workers: int = 1,
-) -> Array:
-    """Return the margin y·f(x) of each example of `which` under the SVM fitted without it.
+) -> LeftOut:
+    """Compute the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
     The sign is exact, and 0 is a tie; the value is exact near 0 only.  Without a free support
     vector the bias is the middle of its interval; without the only example of a class the margin is
@@ -86,23 +94,24 @@ def margins_without_gram(
     margins[lonely] = -1.0
     sought = np.flatnonzero(used[which] & ~lonely)
     tolerance = TIE * max(1.0, float(np.abs(solution.decision).max()))
-    base = exact_start(gram, solution)
+    base, pivots = exact_start(gram, solution), None
     if base is not None and len(sought) > 0:
         bounds = solution.upper[used]
         one_bound = bool(bounds.min() == bounds.max())
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
-        for follow_paths in (follow_on_tableau, follow_all):
-            verdicts, values = follow_paths(base, y, which[sought], ground, workers)
+        verdicts, values, pivots = follow_on_tableau(base, y, which[sought], ground, workers)
+        margins[sought] = values
+        sought = sought[verdicts > RIGHT]
+        if len(sought) > 0:
+            verdicts, values = follow_all(base, y, which[sought], ground, workers)
             margins[sought] = values
             sought = sought[verdicts > RIGHT]
-            if len(sought) == 0:
-                break
     for k in sought:
         margins[k] = refitted_margin(gram, solution, int(which[k]))
     margins[np.abs(margins) <= tolerance] = 0.0
-    return margins
+    return LeftOut(margins, pivots)
 
 
 def exact_start(gram: Array, solution: Solution) -> Path | None:
@@ -173,17 +182,17 @@ def follow_on_tableau(
     which: NDArray[np.int64],
     ground: Ground,
     workers: int,
-) -> tuple[NDArray[np.int64], Array]:
+) -> tuple[NDArray[np.int64], Array, Pivots | None]:
     """Leave out each of `which` on the tableau; a path on which much changes is given up."""
     verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
     if base.block.members[0] == 0:
         verdicts[:] = NO_PARTNER
-        return verdicts, margins
+        return verdicts, margins, None
     reaches = np.empty(len(which))
     kernel.judge_at_start(base, y, which, ground, verdicts, margins, reaches)
     todo = np.flatnonzero(verdicts == GOING)
     if len(todo) == 0:
-        return verdicts, margins
+        return verdicts, margins, None
     n, tableau = len(y), Tableau(base)
     near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
     tableau.add(np.concatenate([members_of(base.block), which[todo], np.flatnonzero(near)]))
@@ -207,7 +216,7 @@ def follow_on_tableau(
         if len(todo) == 0:
             break
         tableau.add(margins[todo].astype(np.int64))
-    return verdicts, margins
+    return verdicts, margins, tableau.pivots
 
 
 def follow_all(

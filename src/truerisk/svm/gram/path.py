@@ -37,6 +37,7 @@ GOING, ARRIVED, WRONG, RIGHT, FULL, STALE, TOO_MANY, NO_PARTNER, SINGULAR, NEEDE
 
 DEPENDENT = 1e-10  # squared distance, beside the largest K(x, x), that is none
 CLEARLY = 1e3  # times that: no pivots are needed
+CLEAR = 1e-5  # squared distance, beside the largest K(x, x), of which no digits are missed
 ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
 STALLING = 10  # the part of all events that may pass with the clock standing still
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # its multiples are spread evenly over [0, 1)
@@ -174,6 +175,22 @@ class Pivots(NamedTuple):
     inverse: Array
     across: Array
     reply: Array
+
+    def are_clear(self, scale: float) -> bool:
+        """Tell whether every member is off the flat of the others: 1 / A⁻¹ is that distance²."""
+        return float(np.diagonal(self.inverse)[1:].max(initial=0.0)) * CLEAR * scale <= 1.0
+
+    def among(self, near: NDArray[np.intp]) -> "Pivots | None":
+        """Return the same of some examples, numbered among these; None if a member is missing."""
+        n = len(self.members) + len(self.others)
+        place = np.full(n, -1)
+        place[near] = np.arange(len(near))
+        members, others = place[self.members], place[self.others]
+        if len(members) and members.min() < 0:
+            return None
+        there = others >= 0
+        across, reply = (np.compress(there, one, axis=1) for one in (self.across, self.reply))
+        return Pivots(members, others[there], self.inverse, across, reply)
 
 
 def pivots_on(gram: Array, block: FreeBlock, members: NDArray[np.int64]) -> Pivots:
