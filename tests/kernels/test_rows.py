@@ -84,7 +84,9 @@ def test_products_by_shared_columns_are_added_to_what_is_there(module):
     np.testing.assert_allclose(products, 1.0 + expected, atol=1e-12)
 
 
-def one_sweep(X, y, upper, alpha, *, bias=0.0, penalty=0.1, drop=np.inf, function=compiled.sweep):
+def one_sweep(
+    X, y, upper, alpha, *, bias=0.0, penalty=0.1, drop=np.inf, times=1, function=compiled.sweep
+):
     rows, alpha, order = as_rows(X), alpha.copy(), np.arange(len(X), dtype=np.int32)
     weights = (y * alpha) @ X
     result = function(
@@ -99,6 +101,7 @@ def one_sweep(X, y, upper, alpha, *, bias=0.0, penalty=0.1, drop=np.inf, functio
         bias,
         float(y @ alpha),
         drop,
+        times,
     )
     return alpha, weights, order, result
 
@@ -118,19 +121,20 @@ def problem():
 
 def test_one_step_by_hand():
     # g = −1 at α = 0 with curvature |x|² + ρ = 4.5, then α = 1/4.5 and s = α
-    alpha, weights, _, (remaining, balance, highest, lowest, changes, gap) = one_sweep(
+    alpha, weights, _, (remaining, balance, bias, highest, lowest, changes, gap) = one_sweep(
         np.array([[2.0]]), np.ones(1), np.ones(1), np.zeros(1), penalty=0.5
     )
     assert alpha[0] == pytest.approx(1 / 4.5)
     assert weights[0] == pytest.approx(2 / 4.5)
     assert balance == pytest.approx(1 / 4.5)
+    assert bias == pytest.approx(0.5 / 4.5)  # b + ρs
     assert (remaining, highest, lowest, changes) == (1, -1.0, -1.0, 1)
     assert gap == pytest.approx(1.0)  # U·ξ + α·g = 1·1 + 0
 
 
 def test_the_bias_and_the_balance_enter_the_gradient():
     # g = y(b + ρs) − 1 = 0.3 + 2·0.25 − 1 before the only step
-    *_, (_, _, highest, _, _, gap) = one_sweep(
+    *_, (_, _, _, highest, _, _, gap) = one_sweep(
         np.zeros((1, 1)), np.ones(1), np.ones(1), np.full(1, 0.25), bias=0.3, penalty=2.0
     )
     assert highest == pytest.approx(-0.2)
@@ -161,10 +165,21 @@ def test_who_is_held_at_a_bound_by_more_than_the_limit_is_dropped():
     np.testing.assert_array_equal(order[:remaining], [0, 2, 3])
 
 
+def test_two_sweeps_at_a_time_are_one_after_the_other(problem):
+    X, y, upper = problem
+    alpha, weights, order, result = one_sweep(X, y, upper, upper / 2, times=2)
+    first, _, kept, (_, _, bias, *_) = one_sweep(X, y, upper, upper / 2)
+    second, both, _, expected = one_sweep(X, y, upper, first, bias=bias)
+    np.testing.assert_array_equal(kept, order)
+    np.testing.assert_allclose(alpha, second, atol=1e-12)
+    np.testing.assert_allclose(weights, both, atol=1e-12)
+    assert result == pytest.approx(expected)
+
+
 def test_the_uncompiled_sweep_does_the_same(problem):
     X, y, upper = problem
-    ours = one_sweep(X, y, upper, upper / 2, drop=1.0)
-    theirs = one_sweep(X, y, upper, upper / 2, drop=1.0, function=plain.sweep)
+    ours = one_sweep(X, y, upper, upper / 2, drop=1.0, times=2)
+    theirs = one_sweep(X, y, upper, upper / 2, drop=1.0, times=2, function=plain.sweep)
     for left, right in zip(ours[:3], theirs[:3], strict=True):
         np.testing.assert_array_equal(left, right)
     assert ours[3] == pytest.approx(theirs[3])

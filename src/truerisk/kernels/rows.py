@@ -296,18 +296,21 @@ def sweep(
     bias: cython.double,
     balance: cython.double,
     drop_beyond: cython.double,
+    times: cython.Py_ssize_t,
 ):
-    """Minimise over each α of `order` in turn, in place, with w always true to α.
+    """Minimise over each α of `order` in turn, in place, with w always true to α; so many times.
 
-    Returns how many examples remain (the first ones of `order` then), s, the largest and the
-    smallest projected gradient, how many α came to a bound or left it, and what the examples added
-    to the duality gap when their turn came.  An example at a bound is dropped when its gradient
-    holds it there by more than `drop_beyond`; such adds nothing to the gap.
+    Returns how many examples remain (the first ones of `order` then), s, the bias, which follows s
+    after each time, and of the last time the largest and the smallest projected gradient, how many
+    α came to a bound or left it, and what the examples added to the duality gap when their turn
+    came.  An example at a bound is dropped when its gradient holds it there by more than
+    `drop_beyond`; such adds nothing to the gap.
     """
     highest: cython.double = -INFINITY
     lowest: cython.double = INFINITY
     gap: cython.double = 0.0
-    remaining: cython.Py_ssize_t = 0
+    remaining: cython.Py_ssize_t = order.shape[0]
+    size: cython.Py_ssize_t
     changes: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     first: cython.Py_ssize_t
@@ -322,41 +325,49 @@ def sweep(
     was_free: cython.bint
     is_free: cython.bint
     with cython.nogil:
-        for k in range(order.shape[0]):
-            i = order[k]
-            first = indptr[i]
-            end = indptr[i + 1]
-            old = alpha[i]
-            most = upper[i]
-            shift = bias + penalty * balance
-            gradient = y[i] * (dot(data, indices, first, end, weights) + shift) - 1.0
-            # A step out of the box is no step: only the projected gradient counts.
-            projected = gradient
-            if old <= 0.0:
-                if gradient > drop_beyond:
+        for _ in range(times):
+            size = remaining
+            remaining = 0
+            changes = 0
+            highest = -INFINITY
+            lowest = INFINITY
+            gap = 0.0
+            for k in range(size):
+                i = order[k]
+                first = indptr[i]
+                end = indptr[i + 1]
+                old = alpha[i]
+                most = upper[i]
+                shift = bias + penalty * balance
+                gradient = y[i] * (dot(data, indices, first, end, weights) + shift) - 1.0
+                # A step out of the box is no step: only the projected gradient counts.
+                projected = gradient
+                if old <= 0.0:
+                    if gradient > drop_beyond:
+                        continue
+                    projected = min(gradient, 0.0)
+                elif old >= most:
+                    if gradient < -drop_beyond:
+                        continue
+                    projected = max(gradient, 0.0)
+                order[remaining] = i
+                remaining += 1
+                highest = max(highest, projected)
+                lowest = min(lowest, projected)
+                if abs(projected) <= SMALLEST_STEP:
                     continue
-                projected = min(gradient, 0.0)
-            elif old >= most:
-                if gradient < -drop_beyond:
-                    continue
-                projected = max(gradient, 0.0)
-            order[remaining] = i
-            remaining += 1
-            highest = max(highest, projected)
-            lowest = min(lowest, projected)
-            if abs(projected) <= SMALLEST_STEP:
-                continue
-            gap += gradient * (old if gradient > 0.0 else old - most)
-            new = min(max(old - gradient / curvature[i], 0.0), most)
-            was_free = 0.0 < old < most
-            is_free = 0.0 < new < most
-            if was_free != is_free:
-                changes += 1
-            alpha[i] = new
-            step = y[i] * (new - old)
-            balance += step
-            add(data, indices, first, end, step, weights)
-    return remaining, balance, highest, lowest, changes, gap
+                gap += gradient * (old if gradient > 0.0 else old - most)
+                new = min(max(old - gradient / curvature[i], 0.0), most)
+                was_free = 0.0 < old < most
+                is_free = 0.0 < new < most
+                if was_free != is_free:
+                    changes += 1
+                alpha[i] = new
+                step = y[i] * (new - old)
+                balance += step
+                add(data, indices, first, end, step, weights)
+            bias += penalty * balance
+    return remaining, balance, bias, highest, lowest, changes, gap
 
 
 def measure(

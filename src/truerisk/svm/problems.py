@@ -36,6 +36,7 @@ NEAR_MARGIN = 0.5  # how far beyond the margin of a start an example may still m
 NEARER = 0.25  # the same where the features are few beside the examples, on both sides of it
 DRIFT = 2.5  # times √(features / examples): how far a decision may move
 MAX_DRIFT = 0.4  # above which no example is taken to stay at its bound
+FAR_DRIFT = 1.5  # times the drift: how far an example may come back from beyond the margin
 MIN_HELD = 0.4  # share of those that do, of all that are not beyond, below which it saves little
 MAX_NEAR = 0.7  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
@@ -215,7 +216,7 @@ class DenseProblem(Problem):
         """Tell how far above and below the margin of a start an example is near; inf: anyhow."""
         drift = DRIFT * math.sqrt(self.X.shape[1] / len(used))
         if drift > MAX_DRIFT:
-            return NEAR_MARGIN, np.inf
+            return max(NEAR_MARGIN, FAR_DRIFT * drift), np.inf
         above, below = min(max(2.0 * drift, NEARER), NEAR_MARGIN), max(drift, NEARER)
         held = np.count_nonzero(used & (beyond <= -below))
         if held < MIN_HELD * np.count_nonzero(used & (beyond < above)):

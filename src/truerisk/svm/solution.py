@@ -1,6 +1,7 @@
 """What every solver of the SVM returns: the optimum of one binary problem."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Solution:
         """Whether there is an unbounded support vector, which pins the bias down."""
         return bool(self.free.any())
 
-    @property
+    @cached_property
     def objective_gap(self) -> float:
         """The duality gap over the objective: so far at most is the objective from its optimum."""
         half = 0.5 * float(np.sum(self.alpha * self.y * (self.decision - self.bias)))

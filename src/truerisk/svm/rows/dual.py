@@ -247,11 +247,12 @@ class Neighbourhood:
             if max(self.spread, self.penalty * abs(self.balance)) <= 0.5 * goal:
                 break
 
-    def sweep(self) -> None:
-        """Go once over the examples that are kept; then move the multiplier."""
+    def sweep(self, times: int = 1) -> None:
+        """Go over the examples that are kept, and then move the multiplier, so many times."""
         (
             remaining,
             self.balance,
+            self.bias,
             self.highest,
             self.lowest,
             self.changes,
@@ -268,12 +269,12 @@ class Neighbourhood:
             self.bias,
             self.balance,
             self.drop_beyond,
+            times,
         )
         self.order = self.order[:remaining]
-        self.bias += self.penalty * self.balance
         # The first sweep of a problem knows too little to drop anybody by.
         self.drop_beyond = min(self.spread, FAR) if remaining and self.passes else np.inf
-        self.passes += 1
+        self.passes += times
 
     def newton(self, accuracy: float) -> bool:
         """Take Newton's step on the free examples; tell whether there are any."""

@@ -31,6 +31,7 @@ SLOW_PART = 10.0  # the same where sweeps are slow: those that were dropped too 
 BLOCK = 8  # rows that stay together when all are mixed anew
 FEW_SWEEPS = 10  # after which sweeps are slow
 SMALL = 500  # examples: they are in the cache, and several sweeps take less than Newton's step
+AT_A_TIME = 4  # sweeps over so few, in one order
 MAX_SWEEPS = 60  # without a look
 MAX_LOOKS = 10
 UNBALANCED = 0.2  # what it adds to the gap to bring Σyα back to 0, at most about
@@ -87,20 +88,23 @@ def _sweep_to(
 
     The goals are parts of the objective: one for few sweeps, one for more.
     """
-    visits = 0
-    for count in range(1, MAX_SWEEPS + 1):
-        visits += len(near.order)
-        near.sweep()
+    visits = count = newton = 0
+    while count < MAX_SWEEPS:
+        is_small = len(near.order) < SMALL
+        times = AT_A_TIME if is_small and count else 1
+        visits += times * len(near.order)
+        near.sweep(times)
+        count += times
         value = near.alpha.sum() - 0.5 * kernel.sum_of_squares(near.weights)
         gap = near.gap + UNBALANCED * abs(near.balance)
         if gap <= goals[count >= FEW_SWEEPS] * value or visits >= max_visits:
             break
         pause = 1 + SMALL // max(len(near.order), 1)
-        if count >= FEW_SWEEPS and not count % pause and near.changes <= QUIET * len(near.order):
-            passes = near.passes
+        is_due = count >= FEW_SWEEPS and count - newton >= pause
+        if is_due and near.changes <= QUIET * len(near.order):
+            passes, newton = near.passes, count
             near.newton(ROUGH * near.spread)
             visits += 2 * (near.passes - passes) * len(near.free)
-        is_small = len(near.order) < SMALL
         near.order = rng.permutation(near.order) if is_small else mixed(near.order, rng, BLOCK)
     return visits
 
