@@ -2,8 +2,8 @@
 
 Settings were chosen on Reuters earn, money-fx, corn, WebKB student, course, Ohsumed C04, C23 and on
 the tables wdbc, svmguide1, waveform, image, ringnorm, covtype_binary, letter_AB; the cells below
-are of others, but the gap at which all examples are looked at first was chosen with banana, letter_DO and
-twonorm among the tables.  Each objective is compared with its own optimum; CPU time,
+are of others, but the gap at which all examples are looked at first was chosen with banana,
+letter_DO and twonorm among the tables.  Each objective is compared with its own optimum; CPU time,
 whole fits on the same matrix.
 """
 
