@@ -79,13 +79,23 @@ def count_draws(
     count: cython.uint
     total: cython.longlong
     none: cython.longlong
+    others: cython.longlong
+    others_none: cython.longlong
+    largest: cython.Py_ssize_t = 0
     with cython.nogil:
+        for k in range(1, drawn.shape[1]):
+            if first[k + 1] - first[k] > first[largest + 1] - first[largest]:
+                largest = k
         for row in range(draws.shape[0]):
             for i in range(times.shape[0]):
                 times[i] = 0
             for i in range(draws.shape[1]):
                 times[draws[row, i]] += 1
+            others = 0
+            others_none = 0
             for k in range(drawn.shape[1]):
+                if k == largest:
+                    continue
                 total = 0
                 none = 0
                 for j in range(first[k], first[k + 1]):
@@ -94,6 +104,14 @@ def count_draws(
                     none += count == 0
                 drawn[row, k] = total
                 left[row, k] = none
+                others += total
+                others_none += none
+            # Most examples are of one kind, which has what the others leave.
+            none = 0
+            for i in range(times.shape[0]):
+                none += times[i] == 0
+            drawn[row, largest] = draws.shape[1] - others
+            left[row, largest] = none - others_none
 
 
 # --- pairs of labels

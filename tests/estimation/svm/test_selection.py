@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.errors import InputError
 from truerisk.estimation.svm.leave_one_out import leave_one_out
-from truerisk.estimation.svm.selection import select, setting_text
+from truerisk.estimation.svm.selection import columns_alike, select, setting_text
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
@@ -26,6 +26,16 @@ mpl.use("Agg")
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = IRIS[50:], SPECIES[50:] - 1
 OVER = {"C": [10.0, 0.1, 1.0], "gamma": [0.1, 1.0]}
+
+
+@pytest.mark.parametrize("rows", [3, 33, 70])
+def test_columns_alike_are_of_one_kind(rows):
+    # a column for each single flag, and all of them once more in another order
+    flags = np.eye(rows, dtype=bool)[:, [*range(rows), *reversed(range(rows))]]
+    first, kind = columns_alike(flags)
+    assert sorted(first) == list(range(rows))
+    np.testing.assert_array_equal(kind[rows:], kind[:rows][::-1])
+    np.testing.assert_array_equal(flags[:, first[kind]], flags)
 
 
 def test_every_setting_has_the_estimate_it_has_alone():

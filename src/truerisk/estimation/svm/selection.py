@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_choices
@@ -35,6 +35,7 @@ from truerisk.svm.solution import Solution
 
 BY = ("xi_alpha", "leave_one_out")
 SMALLEST_COST = 1e-12
+FLAGS_AT_A_TIME = 32  # bits of an integer that begins with the kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,21 +245,29 @@ def corrected_estimate(
     candidate.
     """
     # Examples with the same signs that the same candidates predict wrongly count together.
-    flags = np.concatenate([signs > 0, wrong.reshape(-1, wrong.shape[-1])])
-    _, first, kind = np.unique(
-        np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True
-    )
-
     n = signs.shape[1]
+    first, kind = columns_alike(np.concatenate([signs > 0, wrong.reshape(-1, n)]))
     values = repeated_choices(
         lambda weights: measure_values(measure, signs[:, first], wrong[:, :, first], weights),
         n,
         higher_is_better=higher_is_better,
         replicates=replicates,
         rng=rng,
-        kind=kind.ravel(),
+        kind=kind,
     )
     return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
+
+
+def columns_alike(flags: Flags) -> tuple[Indices, Indices]:
+    """Return the first column of each kind, and the kind of each column."""
+    first = kind = np.zeros(flags.shape[1], np.intp)
+    for some in range(0, len(flags), FLAGS_AT_A_TIME):
+        bits = np.packbits(flags[some : some + FLAGS_AT_A_TIME], axis=0).astype(np.int64)
+        key = kind.astype(np.int64)
+        for byte in bits:
+            key = 256 * key + byte
+        _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    return first, kind
 
 
 @dataclass(frozen=True)
