@@ -236,7 +236,7 @@ def batch(rng: np.random.Generator, n: int, layout: Layout = NARROW) -> pa.Table
 
 def labels(positive: NDArray[np.bool_], kind: type) -> pa.Array:
     if kind is str:
-        return pa.DictionaryArray.from_arrays(positive.astype(np.int8), ["well", "ill"]).cast(
+        return pa.DictionaryArray.from_arrays(positive.astype(np.int8), ["False", "True"]).cast(
             "string"
         )
     return pa.array(positive.astype(kind))
