@@ -53,7 +53,7 @@ from truerisk.tallies.scored_rows import ScoredRows
 
 SUREST_CALL = Finding(
     "not kept: if the surest call were wrong, that example would carry the mean loss out of its "
-    "interval (measured at 95 % where this is said: down to 0.14)",
+    "interval (measured at 95 % where this is said: down to 0.30)",
     code="not_kept_at_this_size",
 )
 OWN_FORMS = {"roc_auc", "average_precision", *LOSSES}  # the components are all that they need
