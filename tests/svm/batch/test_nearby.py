@@ -67,7 +67,7 @@ def test_everyone_is_near_in_a_last_try_where_nobody_else_objects(monkeypatch):
         # As if K did not confirm what the rounds came to, and nobody who is far had changed.
         tries.append(len(shared.near))
         yes = np.ones(len(refits.start), bool)
-        decisions = np.tile(solution.decision - 1e-6 * y, (len(yes), 1))
+        decisions = np.tile(solution.decision + 1e-6 * y, (len(yes), 1))
         return nearby.Attempt(decisions, ~yes, np.ones(len(yes)), yes)
 
     monkeypatch.setattr(nearby, "BAND", (0.2, 0.2))
