@@ -146,10 +146,3 @@ def test_a_product_by_blocks_is_the_product(columns):
     weights = np.random.default_rng(0).standard_normal((4, 90)) * (np.arange(90) % 7 > 0)
     expected = weights @ (gram if columns is None else gram[:, columns])
     np.testing.assert_allclose(nearby.product(weights, gram, columns), expected, atol=1e-12)
-
-
-def test_rows_are_balanced_within_their_bounds_by_hand():
-    # 3 too much: the free one falls by its 2, and the one at its upper bound by the last 1
-    z, lower, upper = np.array([[2.0, 3.0, 0.0]]), np.zeros((1, 3)), np.array([[4.0, 3.0, 0.0]])
-    found = nearby.balanced(z, lower, upper, np.array([3.0]))
-    np.testing.assert_allclose(found, [[0.0, 2.0, 0.0]], atol=1e-12)

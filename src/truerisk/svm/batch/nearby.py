@@ -19,7 +19,6 @@ from truerisk.kernels import batch as kernel
 from truerisk.svm.batch.gram import (
     BALANCED,
     DIAGONAL,
-    EXCESS,
     GIVEN,
     GOT,
     GRADIENT,
@@ -40,6 +39,7 @@ from truerisk.svm.batch.gram import (
     Single,
     Tableau,
     Z,
+    balanced,
     free_in,
     padded,
     settled_from,
@@ -185,9 +185,9 @@ class Nearby:
         y, some = self.solution.y, refits.bounds.of_some(np.flatnonzero(which))
         beyond = y * attempt.decisions[which] - 1.0
         is_wrong = np.where(refits.start[which] == 0.0, beyond < 0.0, beyond > 0.0)
-        objects = (is_wrong & (some.lower < some.upper)).any(axis=0)
+        objects = np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
         objects[self.near] = False
-        return np.asarray(objects)
+        return objects
 
 
 class Attempt(NamedTuple):
@@ -275,19 +275,3 @@ def product(weights: Array, gram: Array, columns: NDArray[np.intp] | None = None
         rows = gram[which]
         total += weights[:, which] @ (rows if columns is None else np.take(rows, columns, axis=1))
     return total
-
-
-def balanced(z: Array, lower: Array, upper: Array, excess: Array) -> Array:
-    """Take what is too much off every row within the bounds, first off those that are free."""
-    for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
-        # To share rounding out would take bounded examples off their bounds.
-        excess = np.where(np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1), 0.0, excess)
-        if not excess.any():
-            break
-        room = np.where(who, np.where(excess[:, None] > 0.0, z - lower, upper - z), 0.0)
-        total = room.sum(axis=1)
-        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
-        before = z.sum(axis=1)
-        z = np.clip(z - (np.sign(excess) * share)[:, None] * room, lower, upper)
-        excess = excess + z.sum(axis=1) - before
-    return z
