@@ -110,11 +110,13 @@ def test_a_start_is_feasible_and_has_its_gradients():
 
 
 @pytest.mark.parametrize("cost", [1.0, 20.0])
-def test_pivots_that_are_there_already_change_nothing(cost):
+def test_pivots_that_are_there_already_change_nothing(monkeypatch, cost):
+    monkeypatch.setattr(nearby, "MIN_SHARED", 1)
     gram, _, solution = problem(cost)
     left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
     assert left.pivots.are_clear(1.0)
     bounds = thirds(90, 6, cost)
+    assert not Nearby(gram, solution, pivots=left.pivots).has_ridge
     (expected, _), (found, solved) = (
         Nearby(gram, solution, pivots=pivots).decisions(bounds) for pivots in (None, left.pivots)
     )

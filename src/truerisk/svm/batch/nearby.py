@@ -49,10 +49,13 @@ from truerisk.svm.gram.path import Pivots, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
-MANY_FREE = 0.1  # of the examples: rounds from rougher states then seldom go in circles
+MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go in circles
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
 BAND, MAX_BAND = (0.6, 0.5), 1.5
+MIN_SHARED = (
+    400  # free examples: to pivot on fewer once more takes little, and a ridge settles more
+)
 MOST = 0.8  # of the examples: to leave the rest out saves little
 ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
 
@@ -81,10 +84,13 @@ class Nearby:
         self.among = gram if self.is_whole else part_of(gram, self.near)
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         free = np.searchsorted(self.near, free_in(solution))
-        self.pivots = pivots if pivots is not None and pivots.are_clear(spread(gram)) else None
-        own = None if self.pivots is None else self.pivots.among(self.near)
+        if pivots is not None and len(pivots.members) >= MIN_SHARED:
+            pivots = pivots.among(self.near) if pivots.are_clear(spread(gram)) else None
+        else:
+            pivots = None
+        self.has_ridge = pivots is None
         self.tableau = tableau = Tableau(
-            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=own
+            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=pivots
         )
         self.single = padded(self.among)
         self.gradient = y - solution.decision
@@ -114,14 +120,12 @@ class Nearby:
             if not len(left):
                 break
         left = np.flatnonzero(~solved)
-        if len(left) and not self.is_whole:
+        if len(left) and not (self.is_whole and self.has_ridge):
             near = np.arange(len(self.gram))
             if self.is_first_try and objects.any():
                 objects[self.near] = True
                 near = np.flatnonzero(objects)
-            wider = Nearby(
-                self.gram, self.solution, tolerance=self.tolerance, near=near, pivots=self.pivots
-            )
+            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
             decisions[left], solved[left] = wider.decisions(bounds[left])
         return decisions, solved
 
