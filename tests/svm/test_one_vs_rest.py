@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.class_weight import compute_class_weight
 
 from truerisk.errors import InputError
-from truerisk.svm.one_vs_rest import targets_of, upper_bounds
+from truerisk.svm.one_vs_rest import is_plain_target, targets_of, upper_bounds
 
 ONES = np.ones(4)
 
@@ -72,3 +72,18 @@ def test_balanced_is_that_of_scikit_learn_and_counts_weights():
 def test_a_weight_that_is_none_is_refused(weight):
     with pytest.raises(InputError, match=r"class_weight\[0\]"):
         upper_bounds(targets_of([0, 1, 1, 0]), 1.0, weight, ONES)
+
+
+@pytest.mark.parametrize(
+    ("y", "is_plain"),
+    [
+        (np.array([-1.0, 1.0]), True),
+        (np.array([0, 1]), True),
+        (np.array([0.5, 1.0]), False),
+        (np.array([np.nan, 1.0]), False),
+        (np.array([np.inf, 1.0]), False),
+        (np.array([[0.0], [1.0]]), False),
+    ],
+)
+def test_whole_numbers_are_labels_beyond_doubt(y, is_plain):
+    assert is_plain_target(y) is is_plain

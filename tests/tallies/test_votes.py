@@ -15,7 +15,7 @@ from truerisk.intervals.agreement import agreement_interval
 from truerisk.intervals.binomial import binomial_interval
 from truerisk.intervals.variance_components import components, refit_interval
 from truerisk.measures.registry import find_measure
-from truerisk.tallies.votes import NOT_JUDGED, Votes
+from truerisk.tallies.votes import NOT_JUDGED, CellPairs, Votes
 
 # Six examples, two repetitions.  Of the four positives one is found once; of the two negatives one
 # is called positive once.
@@ -380,3 +380,14 @@ def _check_equal(one, other):
         assert other[name].value == pytest.approx(one[name].value, nan_ok=True), name
         ends = (one[name].interval.low, one[name].interval.high)
         assert (other[name].interval.low, other[name].interval.high) == pytest.approx(ends), name
+
+
+def test_merged_pairs_are_those_of_merged_cells():
+    rng = np.random.default_rng(5)
+    cells = rng.integers(0, 6, (4, 80))
+    refits = np.arange(4)[:, None] * 5 + rng.integers(0, 5, (4, 80))
+    outcome = np.array([2, 0, 1, 2, 0, 2])
+    merged = CellPairs.of(cells, refits).merged(outcome)
+    counted = CellPairs.of(outcome[cells], refits)
+    for name in ("repetitions", "totals", "sizes", "moved", "pairs", "split"):
+        assert np.array_equal(getattr(merged, name), getattr(counted, name)), name

@@ -166,19 +166,27 @@ def batch_of(n=40, replicates=9, cost=2.0):
     return batch_gram.shared(gram, y, np.arange(n), bounds, 1e-8), batch_gram.Bounds.of(y, bounds)
 
 
+def test_rows_are_balanced_within_their_bounds_by_hand():
+    # 3 too much: the free one falls by its 2, and the one at its upper bound by the last 1
+    z, lower, upper = np.array([[2.0, 3.0, 0.0]]), np.zeros((1, 3)), np.array([[4.0, 3.0, 0.0]])
+    found = batch_gram.balanced(z, lower, upper, np.array([3.0]))
+    np.testing.assert_allclose(found, [[0.0, 2.0, 0.0]], atol=1e-12)
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_balance_is_brought_about_within_the_bounds(seed):
     rng = np.random.default_rng(seed)
     lower, upper = -rng.exponential(size=(3, 8)), rng.exponential(size=(3, 8))
-    z = batch_gram.balanced(rng.uniform(lower, upper), lower, upper)
+    start = rng.uniform(lower, upper)
+    z = batch_gram.balanced(start, lower, upper, start.sum(axis=1))
     np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-12)
     assert np.all((lower <= z) & (z <= upper))
 
 
 def test_balance_leaves_bounded_examples_alone_if_it_can():
     lower, upper = np.full((1, 4), -1.0), np.ones((1, 4))
-    z = batch_gram.balanced(np.array([[1.0, -1.0, 0.5, 0.0]]), lower, upper)
+    z = batch_gram.balanced(np.array([[1.0, -1.0, 0.5, 0.0]]), lower, upper, np.array([0.5]))
     assert z[0, :2].tolist() == [1.0, -1.0]
     # the free had 1.5 and 1 above the lower bound, and give up 0.5 in that proportion
     assert z[0, 2:] == pytest.approx([0.2, -0.2])
@@ -187,7 +195,7 @@ def test_balance_leaves_bounded_examples_alone_if_it_can():
 def test_rounding_takes_nobody_off_a_bound():
     z = np.array([[-0.1 - 0.2, 0.2, 0.1, 0.0]])  # whose sum is 3e-17 below 0
     lower, upper = np.array([[z[0, 0], 0.0, 0.0, 0.0]]), np.array([[0.0, 0.2, 0.1, 1.0]])
-    assert np.array_equal(batch_gram.balanced(z, lower, upper), z)
+    assert np.array_equal(batch_gram.balanced(z, lower, upper, z.sum(axis=1)), z)
 
 
 def test_a_start_is_feasible_and_has_its_gradients():

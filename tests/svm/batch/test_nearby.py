@@ -67,7 +67,7 @@ def test_everyone_is_near_in_a_last_try_where_nobody_else_objects(monkeypatch):
         # As if K did not confirm what the rounds came to, and nobody who is far had changed.
         tries.append(len(shared.near))
         yes = np.ones(len(refits.start), bool)
-        decisions = np.tile(solution.decision - 1e-6 * y, (len(yes), 1))
+        decisions = np.tile(solution.decision + 1e-6 * y, (len(yes), 1))
         return nearby.Attempt(decisions, ~yes, np.ones(len(yes)), yes)
 
     monkeypatch.setattr(nearby, "BAND", (0.2, 0.2))
@@ -110,11 +110,13 @@ def test_a_start_is_feasible_and_has_its_gradients():
 
 
 @pytest.mark.parametrize("cost", [1.0, 20.0])
-def test_pivots_that_are_there_already_change_nothing(cost):
+def test_pivots_that_are_there_already_change_nothing(monkeypatch, cost):
+    monkeypatch.setattr(nearby, "MIN_SHARED", 1)
     gram, _, solution = problem(cost)
     left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
     assert left.pivots.are_clear(1.0)
     bounds = thirds(90, 6, cost)
+    assert not Nearby(gram, solution, pivots=left.pivots).has_ridge
     (expected, _), (found, solved) = (
         Nearby(gram, solution, pivots=pivots).decisions(bounds) for pivots in (None, left.pivots)
     )
@@ -146,10 +148,3 @@ def test_a_product_by_blocks_is_the_product(columns):
     weights = np.random.default_rng(0).standard_normal((4, 90)) * (np.arange(90) % 7 > 0)
     expected = weights @ (gram if columns is None else gram[:, columns])
     np.testing.assert_allclose(nearby.product(weights, gram, columns), expected, atol=1e-12)
-
-
-def test_rows_are_balanced_within_their_bounds_by_hand():
-    # 3 too much: the free one falls by its 2, and the one at its upper bound by the last 1
-    z, lower, upper = np.array([[2.0, 3.0, 0.0]]), np.zeros((1, 3)), np.array([[4.0, 3.0, 0.0]])
-    found = nearby.balanced(z, lower, upper, np.array([3.0]))
-    np.testing.assert_allclose(found, [[0.0, 2.0, 0.0]], atol=1e-12)

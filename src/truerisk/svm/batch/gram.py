@@ -298,7 +298,7 @@ def started(batch: Batch, bounds: Bounds) -> Rough:
     y, lower, upper = batch.y, bounds.lower, bounds.upper
     full = batch.middle.alpha >= (1.0 - ROUNDING) * batch.middle.upper
     z = np.where(full, lower + upper, np.clip(y * batch.middle.alpha, lower, upper))
-    return rough_at(batch, balanced(z, lower, upper), bounds)
+    return rough_at(batch, balanced(z, lower, upper, z.sum(axis=1)), bounds)
 
 
 def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
@@ -313,16 +313,18 @@ def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
     return Rough(z, states)
 
 
-def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0) -> Array:
-    """Bring every Σz to its total within the bounds, first by those that are free."""
+def balanced(z: Array, lower: Array, upper: Array, excess: Array) -> Array:
+    """Take what is too much off every row within the bounds, first off those that are free."""
     for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
-        excess = z.sum(axis=1, keepdims=True) - total
         # To share rounding out would take bounded examples off their bounds.
-        excess[np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1, keepdims=True)] = 0.0
-        room = np.where(who, np.where(excess > 0.0, z - lower, upper - z), 0.0)
-        most = room.sum(axis=1, keepdims=True)
-        share = np.minimum(np.abs(excess) / np.where(most > 0.0, most, 1.0), 1.0)
-        z = np.clip(z - np.sign(excess) * share * room, lower, upper)
+        excess = np.where(np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1), 0.0, excess)
+        if not excess.any():
+            break
+        room = np.where(who, np.where(excess[:, None] > 0.0, z - lower, upper - z), 0.0)
+        total, before = room.sum(axis=1), z.sum(axis=1)
+        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
+        z = np.clip(z - (np.sign(excess) * share)[:, None] * room, lower, upper)
+        excess = excess + z.sum(axis=1) - before
     return z
 
 

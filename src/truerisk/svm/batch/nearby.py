@@ -19,7 +19,6 @@ from truerisk.kernels import batch as kernel
 from truerisk.svm.batch.gram import (
     BALANCED,
     DIAGONAL,
-    EXCESS,
     GIVEN,
     GOT,
     GRADIENT,
@@ -40,6 +39,7 @@ from truerisk.svm.batch.gram import (
     Single,
     Tableau,
     Z,
+    balanced,
     free_in,
     padded,
     settled_from,
@@ -49,10 +49,13 @@ from truerisk.svm.gram.path import Pivots, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
-MANY_FREE = 0.1  # of the examples: rounds from rougher states then seldom go in circles
+MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go in circles
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
 BAND, MAX_BAND = (0.6, 0.5), 1.5
+MIN_SHARED = (
+    400  # free examples: to pivot on fewer once more takes little, and a ridge settles more
+)
 MOST = 0.8  # of the examples: to leave the rest out saves little
 ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
 
@@ -81,10 +84,13 @@ class Nearby:
         self.among = gram if self.is_whole else part_of(gram, self.near)
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         free = np.searchsorted(self.near, free_in(solution))
-        self.pivots = pivots if pivots is not None and pivots.are_clear(spread(gram)) else None
-        own = None if self.pivots is None else self.pivots.among(self.near)
+        if pivots is not None and len(pivots.members) >= MIN_SHARED:
+            pivots = pivots.among(self.near) if pivots.are_clear(spread(gram)) else None
+        else:
+            pivots = None
+        self.has_ridge = pivots is None
         self.tableau = tableau = Tableau(
-            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=own
+            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=pivots
         )
         self.single = padded(self.among)
         self.gradient = y - solution.decision
@@ -114,14 +120,12 @@ class Nearby:
             if not len(left):
                 break
         left = np.flatnonzero(~solved)
-        if len(left) and not self.is_whole:
+        if len(left) and not (self.is_whole and self.has_ridge):
             near = np.arange(len(self.gram))
             if self.is_first_try and objects.any():
                 objects[self.near] = True
                 near = np.flatnonzero(objects)
-            wider = Nearby(
-                self.gram, self.solution, tolerance=self.tolerance, near=near, pivots=self.pivots
-            )
+            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
             decisions[left], solved[left] = wider.decisions(bounds[left])
         return decisions, solved
 
@@ -185,9 +189,9 @@ class Nearby:
         y, some = self.solution.y, refits.bounds.of_some(np.flatnonzero(which))
         beyond = y * attempt.decisions[which] - 1.0
         is_wrong = np.where(refits.start[which] == 0.0, beyond < 0.0, beyond > 0.0)
-        objects = (is_wrong & (some.lower < some.upper)).any(axis=0)
+        objects = np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
         objects[self.near] = False
-        return np.asarray(objects)
+        return objects
 
 
 class Attempt(NamedTuple):
@@ -275,19 +279,3 @@ def product(weights: Array, gram: Array, columns: NDArray[np.intp] | None = None
         rows = gram[which]
         total += weights[:, which] @ (rows if columns is None else np.take(rows, columns, axis=1))
     return total
-
-
-def balanced(z: Array, lower: Array, upper: Array, excess: Array) -> Array:
-    """Take what is too much off every row within the bounds, first off those that are free."""
-    for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
-        # To share rounding out would take bounded examples off their bounds.
-        excess = np.where(np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1), 0.0, excess)
-        if not excess.any():
-            break
-        room = np.where(who, np.where(excess[:, None] > 0.0, z - lower, upper - z), 0.0)
-        total = room.sum(axis=1)
-        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
-        before = z.sum(axis=1)
-        z = np.clip(z - (np.sign(excess) * share)[:, None] * room, lower, upper)
-        excess = excess + z.sum(axis=1) - before
-    return z
