@@ -213,7 +213,7 @@ def test_what_is_good_is_optimal_and_what_is_not_is_told():
     assert found.good.sum() >= 8
     # nobody's solution is a solution to other bounds
     strange = batch_gram.attempt(
-        batch, rough, batch_gram.Bounds(bounds.lower * 0.0, bounds.upper * 0.0)
+        batch, rough, replace(bounds, lower=bounds.lower * 0.0, upper=bounds.upper * 0.0)
     )
     assert not strange.good.any()
 
@@ -345,3 +345,46 @@ def test_what_the_ridge_leaves_over_is_made_up_for(monkeypatch):
     found = gram_decisions(gram, y, np.arange(80), bounds)
     assert len(left) <= 5
     np.testing.assert_allclose(found, one_by_one(gram, y, np.arange(80), bounds), atol=1e-6)
+
+
+def test_who_is_in_the_core_by_hand():
+    # Means 1 ± 4 and 1 ± 1 with a spread of 1: Φ(−4) = 3e-5 and Φ(−1) = .16.
+    spread = np.array([-1.0, 1.0])[:, None]
+    margins = 1.0 + np.array([[4.0, -4.0, 1.0, -1.0, 0.0]]) + spread
+    core, held = batch_gram.core_of(margins)
+    assert core.tolist() == [False, False, True, True, True]
+    assert held.tolist() == [False, True, False, False, False]
+
+
+def test_nearly_all_and_nobody_are_everyone(monkeypatch):
+    margins = np.array([[3.0, 1.0], [2.9, 1.1]])
+    for objecting in (-1.0, 9.0):
+        monkeypatch.setattr(batch_gram, "OBJECTING", objecting)
+        core, held = batch_gram.core_of(margins)
+        assert core.all()
+        assert not held.any()
+
+
+@pytest.mark.parametrize("objecting", [0.005, 2.0])
+@pytest.mark.parametrize("kind", ["RBF", "cubic"])
+def test_a_core_leads_to_the_same_optimum(monkeypatch, kind, objecting):
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(90) % 2 == 0, 1.0, -1.0)
+    X = rng.normal(size=(90, 5)) + 0.6 * y[:, None]
+    gram = kernel(X, kind)
+    train = np.arange(0, 90)[np.arange(90) % 9 > 0]
+    bounds = rng.exponential(size=(300, len(train)))
+    monkeypatch.setattr(batch_gram, "OBJECTING", objecting)
+    solved, decisions_of = [], batch_gram.Core.decisions_of
+
+    def counted(core, some):
+        decisions, good = decisions_of(core, some)
+        solved.extend(good.tolist())
+        return decisions, good
+
+    monkeypatch.setattr(batch_gram.Core, "decisions_of", counted)
+    ours = gram_decisions(gram, y, train, bounds)
+    assert len(solved) == 300 - batch_gram.CHUNK
+    assert (np.mean(solved) > 0.9) == (objecting < 1.0)
+    monkeypatch.setattr(batch_gram, "WORTH_A_CORE", 999)
+    np.testing.assert_allclose(ours, gram_decisions(gram, y, train, bounds), atol=1e-6)
