@@ -497,8 +497,6 @@ def test_what_is_at_its_bound_may_be_a_pull_without_a_row():
     held = (whole.rows @ whole.solutions.T < 1.0 - 1e-3).all(axis=1)
     assert 0 < held.sum() < 40
     pulls = whole.bounds[:, held] @ whole.rows[held]
-    fewer = Problems.of(
-        whole.rows[~held], whole.metric, whole.start, whole.bounds[:, ~held], pulls
-    )
+    fewer = Problems.of(whole.rows[~held], whole.metric, whole.start, whole.bounds[:, ~held], pulls)
     solve(fewer)
     np.testing.assert_allclose(fewer.solutions, whole.solutions, atol=1e-6)

@@ -903,7 +903,18 @@ def follow_paths(
                         owner[r] = NOBODY
                 if owner[r] == NOBODY and waiting < bounds.shape[0]:
                     enter(
-                        bounds, start, margin, tile, lanes, weights, right, u, centre, far, waiting, r
+                        bounds,
+                        start,
+                        margin,
+                        tile,
+                        lanes,
+                        weights,
+                        right,
+                        u,
+                        centre,
+                        far,
+                        waiting,
+                        r,
                     )
                     owner[r] = waiting
                     taken[r] = 0

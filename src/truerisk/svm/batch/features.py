@@ -91,7 +91,8 @@ class Problems(NamedTuple):
 
     def solve(self, tolerance: float, feasible: float) -> int:
         """Write the answers; return the number of steps that the lanes took together."""
-        work = workspace(*self.rows.shape, kind=self.rows.dtype)
+        n, m = self.rows.shape
+        work = workspace(n, m, self.rows.dtype)
         steps: int = kernel.follow_paths(*self, *work, CENTRE, tolerance, feasible, MAX_STEPS)
         return steps
 
@@ -267,7 +268,7 @@ class _Batch:
             left = left[unsure(values[left], gaps, slips, self.table.reach)]
         margins = self.y[self.train] * values[:, self.train]
         objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.core & (bounds > 0.0)
-        again = objects.any(axis=1)
+        again = np.asarray(objects.any(axis=1))
         self.finish(values, bounds, left[~again[left]])
         if again.any():
             core = self.core | objects.any(axis=0) | (rounds == 0)
@@ -318,16 +319,14 @@ class _Batch:
                 break
         return values, solved
 
-    def follow(
-        self, path: Path, limits: Bounds, z: Array, gradient: Array, bias: Array
-    ) -> Flags:
+    def follow(self, path: Path, limits: Bounds, z: Array, gradient: Array, bias: Array) -> Flags:
         """Follow paths from rough z to exact ones, in place; return which have arrived."""
         verdicts, scale = np.empty(len(z), np.int64), spread(self.gram)
         unit = limits_at(scale, 1.0, EVENTS_PER_EXAMPLE * z.shape[1])
         gram_kernel.finish_all(
             path, limits.lower, limits.upper, z, gradient, bias, unit, scale, verdicts
         )
-        return verdicts == ARRIVED
+        return np.asarray(verdicts == ARRIVED)
 
     def finish(self, values: Array, bounds: Array, which: Iterable[int]) -> None:
         """Solve these SVMs to the exact optimum, in place."""
