@@ -244,6 +244,25 @@ def test_those_on_one_side_are_left_out_until_they_object(monkeypatch, by_paths,
     np.testing.assert_allclose(decisions[some], expected, atol=1e-7 if by_paths else 1e-3)
 
 
+def test_paths_are_enough_where_some_are_held_at_their_bounds(monkeypatch):
+    features, y, bounds = problem(90, 8, seed=2, replicates=300)
+    features += 0.6 * y[:, None]
+    features[:4] -= 4.0 * y[:4, None]  # far on the wrong side
+    held, by_paths = [], batch_features._Batch.by_paths  # noqa: SLF001
+
+    def counted(batch, some):
+        held.append(batch.held.sum())
+        return by_paths(batch, some)
+
+    monkeypatch.setattr(batch_features._Batch, "by_paths", counted)  # noqa: SLF001
+    monkeypatch.setattr(batch_features._Batch, "in_lanes", None)  # noqa: SLF001
+    decisions = batch_decisions(features, y, np.arange(90), bounds)
+    assert max(held) > 0
+    some = slice(0, 300, 23)
+    expected = exactly(features, y, np.arange(90), bounds[some])
+    np.testing.assert_allclose(decisions[some], expected, atol=1e-7)
+
+
 @pytest.mark.parametrize("paths", [0, 2])
 def test_what_paths_do_not_reach_is_left_to_lanes(monkeypatch, paths):
     features, y, bounds = problem(80, 5, replicates=40)
