@@ -7,6 +7,7 @@ from truerisk.kernels import batch as compiled
 from truerisk.kernels import gram as gram_kernel
 from truerisk.kernels import uncompiled
 from truerisk.svm.batch.gram import (
+    DIAGONAL,
     GIVEN,
     GOT,
     GRADIENT,
@@ -21,7 +22,6 @@ from truerisk.svm.batch.gram import (
     Tableau,
     Z,
     nearest_first,
-    yields_of,
 )
 from truerisk.svm.gram.path import Dual
 
@@ -45,13 +45,13 @@ def state_of(gram, y, lower, upper):
     single = single[: single.shape[1]]
     state = np.zeros((STEP_ROWS, len(single)), np.float32)
     state[LOWER, :n], state[UPPER, :n] = lower, upper
-    state[GRADIENT, :n] = y
+    state[GRADIENT, :n], state[DIAGONAL] = y, np.diagonal(single)
     return single, state
 
 
 def descend(single, state, tolerance, max_steps, kernel=compiled):
     steps = np.empty(1, np.int64)
-    kernel.descend_all(single, yields_of(single), state[None], tolerance, max_steps, steps)
+    kernel.descend_all(single, state[None], 1e-6, tolerance, max_steps, steps)
     return steps[0]
 
 

@@ -25,18 +25,20 @@ from cython.cimports.libc.math import fabs
 
 FAR = cython.declare(cython.float, 1e30)  # beyond every gradient, in single precision
 NONE = cython.declare(cython.float, 0.0)
-NEARLY = cython.declare(cython.float, 1.0 - 1e-6)  # the same product, rounded otherwise
+TWO = cython.declare(cython.float, 2.0)
+NEARLY = cython.declare(cython.float, 1.0 - 1e-6)  # a product beside a quotient: rounding
 FARTHEST = cython.declare(cython.double, 1e300)
 
-# Rows of a state of the steps: where z stands and may go, y − Kz …
+# Rows of a state of the steps: where z stands and may go, y − Kz, K(x, x) …
 Z = cython.declare(cython.Py_ssize_t, 0)
 LOWER = cython.declare(cython.Py_ssize_t, 1)
 UPPER = cython.declare(cython.Py_ssize_t, 2)
 GRADIENT = cython.declare(cython.Py_ssize_t, 3)
+DIAGONAL = cython.declare(cython.Py_ssize_t, 4)
 # … 0 where an example may rise or fall, −FAR where it may not; and the best of each block.
-RISE = cython.declare(cython.Py_ssize_t, 4)
-FALL = cython.declare(cython.Py_ssize_t, 5)
-BEST = cython.declare(cython.Py_ssize_t, 6)
+RISE = cython.declare(cython.Py_ssize_t, 5)
+FALL = cython.declare(cython.Py_ssize_t, 6)
+BEST = cython.declare(cython.Py_ssize_t, 7)
 
 WRONG = cython.declare(cython.double, 1e-10)  # of the margin: a wish to leave a bound
 OUTSIDE = cython.declare(cython.double, 1e-12)  # of the bound, by which a free α must be beyond it
@@ -123,18 +125,23 @@ def find_first(state: cython.float[:, ::1]) -> cython.Py_ssize_t:
 @cython.nogil
 @cython.returns((cython.Py_ssize_t, cython.float))
 def find_partner(
-    yields: cython.const[cython.float][:, ::1], state: cython.float[:, ::1], i: cython.Py_ssize_t
+    gram: cython.const[cython.float][:, ::1],
+    state: cython.float[:, ::1],
+    i: cython.Py_ssize_t,
+    floor: cython.float,
 ):
     """Return the partner of i with whom a step gains most, and the lowest gradient."""
     blocks: cython.Py_ssize_t = state.shape[1] // 64
     start: cython.Py_ssize_t
     b: cython.Py_ssize_t
+    own: cython.float = state[DIAGONAL, i]
     top: cython.float = state[GRADIENT, i]
     negated_bottom: cython.float = -FAR
     negated_low: cython.float
     negated: cython.float
     most: cython.float
     difference: cython.float
+    curvature: cython.float
     nearly: cython.float
     for b in range(blocks):
         start = 64 * b
@@ -144,7 +151,8 @@ def find_partner(
             negated = state[FALL, start + k] - state[GRADIENT, start + k]
             negated_low = larger(negated_low, negated)
             difference = larger(top + negated, NONE)
-            most = larger(most, difference * difference * yields[i, start + k])
+            curvature = larger(own + state[DIAGONAL, start + k] - TWO * gram[i, start + k], floor)
+            most = larger(most, difference * difference / curvature)
         state[BEST, b] = most
         negated_bottom = larger(negated_bottom, negated_low)
     b = largest_place(state, blocks)
@@ -152,7 +160,8 @@ def find_partner(
     nearly = NEARLY * state[BEST, b]
     for k in range(start, start + 64):
         difference = top + state[FALL, k] - state[GRADIENT, k]
-        if difference > NONE and difference * difference * yields[i, k] >= nearly:
+        curvature = larger(own + state[DIAGONAL, k] - TWO * gram[i, k], floor)
+        if difference > NONE and difference * difference >= nearly * curvature:
             return k, -negated_bottom
     return start, -negated_bottom
 
@@ -187,8 +196,8 @@ def shift(
 @cython.nogil
 def descend(
     gram: cython.const[cython.float][:, ::1],
-    yields: cython.const[cython.float][:, ::1],
     state: cython.float[:, ::1],
+    floor: cython.float,
     tolerance: cython.float,
     max_steps: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
@@ -198,16 +207,18 @@ def descend(
     j: cython.Py_ssize_t
     top: cython.float
     bottom: cython.float
+    curvature: cython.float
     step: cython.float
     for k in range(state.shape[1]):
         set_moves(state, k)
     i = find_first(state)
     while steps < max_steps and state[RISE, i] == NONE:
-        j, bottom = find_partner(yields, state, i)
+        j, bottom = find_partner(gram, state, i, floor)
         top = state[GRADIENT, i]
         if top - bottom <= tolerance:
             break
-        step = shift(state, i, j, (top - state[GRADIENT, j]) * yields[i, j])
+        curvature = larger(state[DIAGONAL, i] + state[DIAGONAL, j] - TWO * gram[i, j], floor)
+        step = shift(state, i, j, (top - state[GRADIENT, j]) / curvature)
         if step <= NONE:
             break
         set_moves(state, i)
@@ -220,19 +231,16 @@ def descend(
 
 def descend_all(
     gram: cython.const[cython.float][:, ::1],
-    yields: cython.const[cython.float][:, ::1],
     states: cython.float[:, :, ::1],
+    floor: cython.float,
     tolerance: cython.float,
     max_steps: cython.Py_ssize_t,
     steps: cython.longlong[::1],
 ):
-    """Descend in every replicate, and write the steps taken.
-
-    `yields` are 1 / (K(x, x) + K(x′, x′) − 2K(x, x′)): how far a step goes per unit of difference.
-    """
+    """Descend in every replicate, and write the steps taken."""
     with cython.nogil:
         for r in range(states.shape[0]):
-            steps[r] = descend(gram, yields, states[r], tolerance, max_steps)
+            steps[r] = descend(gram, states[r], floor, tolerance, max_steps)
 
 
 # --- rounds of equations; a matrix of k rows is flat, entry (i, j) at i·k + j

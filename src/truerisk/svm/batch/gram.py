@@ -16,7 +16,7 @@ Tableau   K with the condition Σz = 0, pivoted on examples that are free in mos
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -74,8 +74,8 @@ INDEPENDENT = 1e-7  # of it, squared: who is nearer to the flat of the others is
 PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 
 BLOCK = 64  # examples, as in the kernel
-# Rows of a rough state: where z stands and may go, y − Kz; the others are the kernel's.
-Z, LOWER, UPPER, GRADIENT, STEP_ROWS = 0, 1, 2, 3, 7
+# Rows of a rough state: where z stands and may go, y − Kz, K(x, x); the others are the kernel's.
+Z, LOWER, UPPER, GRADIENT, DIAGONAL, STEP_ROWS = 0, 1, 2, 3, 4, 8
 # Rows of an exact state: bounds, what the tableau is given and what it gives.
 LOW, HIGH, GIVEN, GOT, ROUND_ROWS = range(5)
 SETTLED, NEEDED = 0, 3  # verdicts
@@ -195,11 +195,6 @@ class Batch:
         """Those trained on; nothing is copied where these are all."""
         return slice(None) if len(self.train) == self.gram.shape[1] else self.train
 
-    @cached_property
-    def yields(self) -> Single:
-        """How far a step of two goes for each unit by which their gradients differ."""
-        return yields_of(self.single)
-
     def with_everyone(self) -> "Batch":
         """Return the same with everyone taking part in steps."""
         near = np.arange(len(self.y))
@@ -311,14 +306,6 @@ def nearest_first(gram: Array, near: NDArray[np.intp]) -> Single:
     return single
 
 
-def yields_of(single: Single) -> Single:
-    """Return 1 / (K(x, x) + K(x′, x′) − 2K(x, x′)) of those whose rows are first."""
-    own = np.diagonal(single)
-    curvature = np.add.outer(own, own) - np.float32(2.0) * single[: len(own)]
-    floor = np.float32(MIN_CURVATURE) * np.abs(own).max()
-    return np.asarray(np.float32(1.0) / np.maximum(curvature, floor))
-
-
 def started(batch: Batch, bounds: Bounds) -> Rough:
     """Start every replicate from the solution at the mean bounds.
 
@@ -339,6 +326,7 @@ def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
     states[:, Z, :k] = z[:, near]
     states[:, GRADIENT, :k] = bounds.targets[..., near]
     states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[m + used]
+    states[:, DIAGONAL] = np.diagonal(batch.single)
     return Rough(z, states)
 
 
@@ -358,8 +346,9 @@ def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0)
 def descend(batch: Batch, states: Single, gap: float) -> NDArray[np.int64]:
     """Improve all states until their gaps are at most `gap`; return the steps that took."""
     taken = np.empty(len(states), np.int64)
+    floor = float(MIN_CURVATURE * np.abs(np.diagonal(batch.single)).max())
     most = STEPS_PER_EXAMPLE * len(batch.y)
-    kernel.descend_all(batch.single, batch.yields, states, gap, most, taken)
+    kernel.descend_all(batch.single, states, floor, gap, most, taken)
     return taken
 
 
