@@ -15,7 +15,7 @@ Tableau   K with the condition Σz = 0, pivoted on examples that are free in mos
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -207,7 +207,7 @@ class Bounds:
 
     lower: Array
     upper: Array
-    targets: Array  # y − K z of those who take no part
+    targets: Array = field(default_factory=lambda: np.empty(0))  # y − Kz of those who do not
     totals: "Array | float" = 0.0  # Σz of those who do, one row per replicate
     pulls: "Array | float" = 0.0  # K z of those who do not, on all examples
 
