@@ -213,7 +213,7 @@ def test_what_is_good_is_optimal_and_what_is_not_is_told():
     assert found.good.sum() >= 8
     # nobody's solution is a solution to other bounds
     strange = batch_gram.attempt(
-        batch, rough, replace(bounds, lower=bounds.lower * 0.0, upper=bounds.upper * 0.0)
+        batch, rough, batch_gram.Bounds.of(batch.y, np.zeros(bounds.lower.shape))
     )
     assert not strange.good.any()
 
