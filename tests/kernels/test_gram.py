@@ -715,3 +715,87 @@ def test_the_uncompiled_twin_leaves_out_the_same():
         found.append((verdicts, margins))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-9)
+
+
+# --- from rough solutions of many problems to exact ones
+
+
+def rough_problems(count=6, seed=7, *, copies=False):
+    """Bounds, balanced z that solve other problems, their gradients and biases."""
+    gram, y, _ = data(seed)
+    rng = np.random.default_rng(seed)
+    if copies:
+        first = np.arange(30) // 2 * 2
+        gram = np.ascontiguousarray(gram[np.ix_(first, first)])
+    uppers = rng.exponential(size=(count, 30))
+    lower, upper = np.where(y > 0, 0.0, -uppers), np.where(y > 0, uppers, 0.0)
+    start = solve_gram(gram, y, np.ones(30))
+    duals = [begin(gram, y, row, start) for row in uppers]
+    z = np.array([dual.z for dual in duals])
+    gradient = np.array([dual.gradient for dual in duals])
+    bias = np.array([compiled.bias_and_gap(dual)[0] for dual in duals])
+    return gram, y, uppers, (lower, upper, z, gradient, bias)
+
+
+def finished(module, gram, problems, room=30):
+    verdicts, scale = np.full(len(problems[2]), -1), spread(gram)
+    lower, upper, z, gradient, bias = problems
+    z, unit = z.copy(), limits_at(scale, 1.0, 600)
+    path = empty_path(gram, room)
+    module.finish_all(path, lower, upper, z, gradient, bias, unit, scale, verdicts)
+    return z, verdicts
+
+
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_paths_from_rough_solutions_end_at_the_exact_ones(seed, copies):
+    gram, y, uppers, problems = rough_problems(seed=seed, copies=copies)
+    z, verdicts = finished(compiled, gram, problems)
+    assert (verdicts == ARRIVED).all()
+    for own, upper in zip(z, uppers, strict=True):
+        exact = solve_gram(gram, y, upper, tolerance=1e-10)
+        np.testing.assert_allclose(gram @ own, gram @ (y * exact.alpha), atol=1e-8)
+        assert abs(own.sum()) < 1e-9
+        assert np.all((y * own >= 0.0) & (y * own <= upper))
+
+
+def test_a_path_of_many_begins_as_a_path_of_one_does():
+    gram, _, _, problems = rough_problems()
+    gram = gram + np.eye(30)  # nobody depends on the others
+    lower, upper, z, gradient, bias = problems
+    path = empty_path(gram, 30)
+    for r in range(len(z)):
+        dual = Dual(gram, np.diagonal(gram).copy(), lower[r], upper[r], z[r], gradient[r])
+        alone = start_at(dual)
+        plain.begin_at(path_view(path), lower, upper, z, gradient, bias[r], r, 1e-10)
+        for row in (Z, SIDE, LOWER, UPPER, LOWER_RATE, UPPER_RATE):
+            np.testing.assert_allclose(path.rows[row], alone.rows[row], atol=1e-12)
+        start = path.rows[RESIDUAL] - path.rows[TARGET_RATE]
+        np.testing.assert_allclose(start, bias[r] - gradient[r], atol=1e-12)
+        assert sorted(members_of(path.block)) == sorted(members_of(alone.block))
+        size = path.block.members[0] + 1
+        order = np.append(0, 1 + np.argsort(path.block.members[1:size]))
+        other = np.append(0, 1 + np.argsort(alone.block.members[1:size]))
+        np.testing.assert_allclose(
+            path.block.inverse[np.ix_(order, order)],
+            alone.block.inverse[np.ix_(other, other)],
+            atol=1e-8,
+        )
+
+
+def path_view(path):
+    return plain.Path(path.gram, path.rows, path.at, plain.FreeBlock(*path.block))
+
+
+def test_without_room_for_the_free_nothing_is_followed():
+    gram, _, _, problems = rough_problems()
+    z, verdicts = finished(compiled, gram, problems, room=2)
+    assert (verdicts == FULL).all()
+    np.testing.assert_array_equal(z, problems[2])
+
+
+def test_the_uncompiled_twin_finishes_alike():
+    gram, _, _, problems = rough_problems(count=2)
+    ends = [finished(module, gram, problems) for module in (compiled, plain)]
+    np.testing.assert_array_equal(ends[0][1], ends[1][1])
+    np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-9)

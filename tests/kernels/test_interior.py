@@ -354,7 +354,7 @@ def test_weighted_sums_of_products_are_packed_gram_matrices():
 def test_the_factors_solve_their_systems(m):
     matrices, right, packed = systems(m)
     expected = np.linalg.solve(matrices, right.T[..., None])[..., 0].T
-    plain.factorise_packed(packed, m, np.empty(LANES))
+    plain.factorise_packed(packed, m, np.empty(LANES), 1e-14)
     plain.solve_packed(packed, right)
     np.testing.assert_allclose(right, expected, rtol=1e-7, atol=1e-9)
 
@@ -364,7 +364,7 @@ def test_a_direction_lost_in_rounding_is_left_alone_in_every_lane():
     packed, right = (
         np.repeat(np.array(a)[:, None], LANES, axis=1) for a in (matrix, [8.0, 9.0, 12.0])
     )
-    plain.factorise_packed(packed, 3, np.empty(LANES))
+    plain.factorise_packed(packed, 3, np.empty(LANES), 1e-14)
     plain.solve_packed(packed, right)
     assert np.all(right[1] == 0.0)
     expected = np.linalg.solve([[4.0, 2.0], [2.0, 9.0]], [8.0, 12.0])
@@ -374,7 +374,7 @@ def test_a_direction_lost_in_rounding_is_left_alone_in_every_lane():
 # --- many problems
 
 
-def problem(n=40, d=4, seed=0, replicates=12, cost=1.0):
+def problem(n=40, d=4, seed=0, replicates=12, cost=1.0, *, is_rough=False):
     """Problems on overlapping classes, from no start at all; the columns are not scaled."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
@@ -382,15 +382,14 @@ def problem(n=40, d=4, seed=0, replicates=12, cost=1.0):
     rows = y[:, None] * np.column_stack([features, np.ones(n)])
     weights = rng.exponential(size=(replicates, n))
     bounds = cost * weights / weights.mean(axis=1, keepdims=True)
-    empty = (np.empty((replicates, d + 1)), np.empty(replicates), np.empty(replicates))
-    metric = np.append(np.ones(d), 0.0)
-    start = np.zeros(d + 1)
-    return features, y, Problems(rows, packed_products(rows), metric, start, 0.3, bounds, *empty)
+    metric, start = np.append(np.ones(d), 0.0), np.zeros(d + 1)
+    pulls = np.zeros((replicates, d + 1))
+    return features, y, Problems.of(rows, metric, start, bounds, pulls, is_rough=is_rough)
 
 
-def solve(problems, tolerance=1e-12, max_steps=60):
-    n, m = problems.rows.shape
-    return compiled.follow_paths(problems, workspace(n, m), tolerance, max_steps)
+def solve(problems, tolerance=1e-12, max_steps=60, feasible=1e-9, kernel=compiled):
+    work = workspace(*problems.rows.shape, kind=problems.rows.dtype)
+    return kernel.follow_paths(*problems, *work, 0.3, tolerance, feasible, max_steps)
 
 
 @settings(max_examples=20)
@@ -429,7 +428,8 @@ def test_a_problem_starts_on_the_central_path():
     problems.bounds[0, :3] = 1e-6, 1e6, 0.0
     margin = np.linspace(-3.0, 5.0, 40)
     work = workspace(40, 5)
-    plain.enter(problems, work, margin, 0, 7)
+    memory = (work.tile, work.lanes, work.weights, work.right, work.u)
+    plain.enter(problems.bounds, problems.start, margin, *memory, 0.3, FAR, 0, 7)
     share, rest, surplus, slack, upper = (
         work.tile[:, k + 7] for k in (SHARE, REST, SURPLUS, SLACK, BOUND)
     )
@@ -466,6 +466,37 @@ def test_the_uncompiled_twin_of_many_problems_goes_the_same_way():
     _, _, ours = problem(n=12, d=2, replicates=3)
     _, _, theirs = problem(n=12, d=2, replicates=3)
     steps = solve(ours)
-    assert plain.follow_paths(theirs, workspace(12, 3), 1e-12, 60) == steps
+    assert solve(theirs, kernel=plain) == steps
     np.testing.assert_allclose(ours.solutions, theirs.solutions, atol=1e-9)
     np.testing.assert_allclose(ours.gaps, theirs.gaps, atol=1e-9)
+
+
+def test_shares_are_exact_where_a_margin_is_farther_from_1_than_the_bound():
+    tile, shares = workspace(4, 2).tile, np.empty((2, 4))
+    # Beyond the margin, on it, before it, and not yet clear.
+    tile[:, SHARE], tile[:, REST] = (0.1, 0.4, 0.9, 0.2), (0.9, 0.6, 0.1, 0.8)
+    tile[:, SURPLUS], tile[:, SLACK] = (2.0, 0.1, 0.1, 0.1), (0.1, 0.2, 2.0, 0.7)
+    plain.stand(tile, shares, 1, 0)
+    assert shares[1].tolist() == [0.0, 0.4, 1.0, 0.2]
+
+
+def test_rough_problems_know_nearly_all_sides():
+    features, y, rough = problem(n=80, d=6, replicates=LANES, is_rough=True)
+    solve(rough, tolerance=1e-4, feasible=1e-3)
+    assert rough.shares.dtype == np.float32
+    for shares, upper in zip(rough.shares, rough.bounds, strict=True):
+        exact = solve_features(features, y, upper.astype(np.float64)).alpha / upper
+        sides = (exact > 1.0 - 1e-9).astype(int) - (exact < 1e-9)
+        ours = (shares == 1.0).astype(int) - (shares == 0.0)
+        assert np.count_nonzero(sides != ours) <= 4
+
+
+def test_what_is_at_its_bound_may_be_a_pull_without_a_row():
+    _, _, whole = problem()
+    solve(whole)
+    held = (whole.rows @ whole.solutions.T < 1.0 - 1e-3).all(axis=1)
+    assert 0 < held.sum() < 40
+    pulls = whole.bounds[:, held] @ whole.rows[held]
+    fewer = Problems.of(whole.rows[~held], whole.metric, whole.start, whole.bounds[:, ~held], pulls)
+    solve(fewer)
+    np.testing.assert_allclose(fewer.solutions, whole.solutions, atol=1e-6)

@@ -89,22 +89,25 @@ def test_what_is_no_table_of_numbers_is_refused(broken, words) -> None:
         decisions_under(LinearSVM(), broken, Y, EVERYONE, WEIGHTS)
 
 
+@pytest.mark.parametrize(
+    ("features", "name"), [(22, "batch_decisions"), (45, "gram_decisions")], ids=["some", "many"]
+)
 @pytest.mark.parametrize("apart", [2.0, 0.2], ids=["far apart", "mixed"])
-def test_many_features_go_the_shorter_of_two_roads_and_end_in_one_place(apart, monkeypatch) -> None:
-    wide = np.random.default_rng(4).normal(size=(N, 22)) + apart * (Y == "b")[:, None]
+def test_the_solver_is_chosen_by_the_features(apart, features, name, monkeypatch) -> None:
+    wide = np.random.default_rng(4).normal(size=(N, features)) + apart * (Y == "b")[:, None]
     taken = []
-    for name in ("gram_decisions", "batch_decisions"):
-        road = getattr(weighted_refits, name)
+    for each in ("gram_decisions", "batch_decisions"):
+        solver = getattr(weighted_refits, each)
 
-        def noted(*arguments, name=name, road=road, **options):
-            taken.append(name)
-            return road(*arguments, **options)
+        def noted(*arguments, each=each, solver=solver, **options):
+            taken.append(each)
+            return solver(*arguments, **options)
 
-        monkeypatch.setattr(weighted_refits, name, noted)
+        monkeypatch.setattr(weighted_refits, each, noted)
     ours = decisions_under(LinearSVM(), wide, Y, EVERYONE, WEIGHTS)
     theirs = one_by_one(SVC(kernel="linear", tol=1e-9), wide)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
-    assert taken == ["gram_decisions" if apart > 1 else "batch_decisions"]
+    assert taken == [name]
 
 
 @pytest.mark.parametrize("scaling", [1.0, 3.0])

@@ -28,7 +28,7 @@ from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.blas_threads import few_blas_threads
-from truerisk.svm.dense.features import pivoted_features, solve_features
+from truerisk.svm.dense.features import pivoted_features
 from truerisk.svm.example_forms import as_numbers, centred, check_gram, has_one_scale, linear_gram
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import dense, kernel_of
@@ -44,10 +44,9 @@ ACCEPTED = (
     "penalty, or a Pipeline or OneVsRestClassifier of one of these"
 )
 LOW_RANK = 64  # up to so many features a batch of interior points beats steps on the Gram matrix
-NEARLY_FULL = 0.6  # of the examples: with more features an interior point has nothing to spare
-MANY_FEATURES = 0.35  # of the examples: with fewer an interior point takes less than anything else
-PINNED = 0.85  # of the rank: so many free examples leave the SVM no room
-AT_BOUND = 1e-9  # relative
+# By trial, so many features and so many of the examples let steps from the SVM at even weights take
+# half of the time of an interior point; with fewer they take up to 12 times as much.
+FULL_RANK, NEARLY_FULL = 40, 0.6
 GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
 
 
@@ -228,25 +227,8 @@ def _by_features(
     workers: int,
 ) -> Array:
     fits = len(features) <= GRAM_EXAMPLES and has_one_scale(features)
-    if (fits or gram is not None) and _is_near(features, signs, train, bounds):
+    rank = features.shape[1]
+    if (fits or gram is not None) and rank >= max(FULL_RANK, NEARLY_FULL * len(train)):
         products = linear_gram(features) if gram is None else gram
         return gram_decisions(products, signs, train, bounds, workers=workers)
     return batch_decisions(features, signs, train, bounds, workers=workers)
-
-
-def _is_near(features: Array, signs: Array, train: Indices, bounds: Array) -> bool:
-    """Tell whether steps from the SVM at even weights are faster.
-
-    By trial they take 1/7 to 1/2 of the time of an interior point where the features are about as
-    many as the examples, or half as many and not all pinned down; elsewhere up to 12 times as much.
-    """
-    rank = features.shape[1]
-    if rank >= NEARLY_FULL * len(train):
-        return True
-    if rank < MANY_FEATURES * len(train) or len(bounds) == 0:
-        return False
-    middle = bounds.mean(axis=0)
-    solution = solve_features(features[train], signs[train], middle)
-    at_bound = solution.alpha >= middle * (1 - AT_BOUND)
-    free = np.count_nonzero((solution.alpha > middle * AT_BOUND) & ~at_bound)
-    return bool(free <= PINNED * rank)

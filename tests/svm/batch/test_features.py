@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from truerisk.svm.batch import features as batch_features
+from truerisk.svm.batch import gram as batch_gram
 from truerisk.svm.batch.features import FEW, LANES, PIECE, Table, batch_decisions, unsure
 from truerisk.svm.dense.features import solve_features
 
@@ -115,7 +116,8 @@ def test_sides_are_those_of_the_exact_optimum_on_any_table(problem):
     assert_same_sides(batch_decisions(*problem), exactly(*problem))
 
 
-def test_a_loose_answer_is_finished_where_it_is_unsure(finished):
+def test_a_loose_answer_is_finished_where_it_is_unsure(finished, monkeypatch):
+    monkeypatch.setattr(batch_features, "GRAM_EXAMPLES", 0)
     features, y, bounds = problem(60, 3)
     train = np.arange(60)
     loose = batch_decisions(features, y, train, bounds, tolerance=1.0)
@@ -215,26 +217,72 @@ def test_few_svms_and_large_tables_go_one_by_one(monkeypatch, limit):
     np.testing.assert_array_equal(ours, exactly(features, y, np.arange(30), bounds))
 
 
-@pytest.mark.parametrize("margin", [0.25, -0.3, -0.9, -3.0])
+@pytest.mark.parametrize("by_paths", [False, True])
+@pytest.mark.parametrize("objecting", [0.005, 1.0])
 @pytest.mark.parametrize("zeros", [False, True])
-def test_those_beyond_the_margin_are_left_out_until_they_object(monkeypatch, margin, zeros):
-    # With a negative distance even some on the margin are left out, and object; or all are.
+def test_those_on_one_side_are_left_out_until_they_object(monkeypatch, by_paths, objecting, zeros):
+    # With many objections allowed even some on the margin are left out, and object.
     features, y, bounds = problem(60, 9, seed=3, replicates=300)
     features += 0.4 * y[:, None]
     bounds = np.where(np.arange(18000).reshape(300, 60) % 3 > 0, bounds, 0.0) if zeros else bounds
-    monkeypatch.setattr(batch_features, "NEAR_MARGIN", margin)
-    shares, in_lanes = [], batch_features._Batch.in_lanes  # noqa: SLF001
+    monkeypatch.setattr(batch_gram, "OBJECTING", objecting)
+    monkeypatch.setattr(batch_features, "GRAM_EXAMPLES", 60 if by_paths else 0)
+    shares, problems = [], batch_features._Batch.problems  # noqa: SLF001
 
-    def counted(batch, *args):
-        shares.append(batch.near.mean())
-        return in_lanes(batch, *args)
+    def counted(batch, *args, is_rough=False):
+        shares.append(batch.core.mean())
+        return problems(batch, *args, is_rough=is_rough)
 
-    monkeypatch.setattr(batch_features._Batch, "in_lanes", counted)  # noqa: SLF001
+    monkeypatch.setattr(batch_features._Batch, "problems", counted)  # noqa: SLF001
     train = np.arange(60)
-    found = batch_decisions(features, y, train, bounds)
+    decisions = batch_decisions(features, y, train, bounds)
     assert shares[0] == 1.0
-    assert shares[1] < 1.0
+    assert min(shares) < 1.0
     some = slice(0, 300, 7)
     expected = exactly(features, y, train, bounds[some])
-    assert_same_sides(found[some], expected)
-    np.testing.assert_allclose(found[some], expected, atol=1e-3)
+    assert_same_sides(decisions[some], expected)
+    np.testing.assert_allclose(decisions[some], expected, atol=1e-7 if by_paths else 1e-3)
+
+
+def test_paths_are_enough_where_some_are_held_at_their_bounds(monkeypatch):
+    features, y, bounds = problem(90, 8, seed=2, replicates=300)
+    features += 0.6 * y[:, None]
+    features[:4] -= 4.0 * y[:4, None]  # far on the wrong side
+    held, by_paths = [], batch_features._Batch.by_paths  # noqa: SLF001
+
+    def counted(batch, some):
+        held.append(batch.held.sum())
+        return by_paths(batch, some)
+
+    monkeypatch.setattr(batch_features._Batch, "by_paths", counted)  # noqa: SLF001
+    monkeypatch.setattr(batch_features._Batch, "in_lanes", None)  # noqa: SLF001
+    decisions = batch_decisions(features, y, np.arange(90), bounds)
+    assert max(held) > 0
+    some = slice(0, 300, 23)
+    expected = exactly(features, y, np.arange(90), bounds[some])
+    np.testing.assert_allclose(decisions[some], expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("paths", [0, 2])
+def test_what_paths_do_not_reach_is_left_to_lanes(monkeypatch, paths):
+    features, y, bounds = problem(80, 5, replicates=40)
+    monkeypatch.setattr(batch_features, "PATHS", paths)
+    left, in_lanes = [], batch_features._Batch.in_lanes  # noqa: SLF001
+
+    def counted(batch, some, tolerance):
+        left.append(len(some))
+        return in_lanes(batch, some, tolerance)
+
+    monkeypatch.setattr(batch_features._Batch, "in_lanes", counted)  # noqa: SLF001
+    decisions = batch_decisions(features, y, np.arange(80), bounds)
+    assert left == ([40] if paths == 0 else [])
+    assert_same_sides(decisions, exactly(features, y, np.arange(80), bounds))
+
+
+def test_features_of_many_scales_are_not_multiplied(monkeypatch):
+    features, y, bounds = problem(40, 3)
+    monkeypatch.setattr(batch_features._Batch, "by_paths", None)  # noqa: SLF001
+    assert_same_sides(
+        batch_decisions(features * [1.0, 1e7, 1.0], y, np.arange(40), bounds),
+        exactly(features * [1.0, 1e7, 1.0], y, np.arange(40), bounds),
+    )

@@ -166,11 +166,11 @@ def batch_of(n=40, replicates=9, cost=2.0):
     return batch_gram.shared(gram, y, np.arange(n), bounds, 1e-8), batch_gram.Bounds.of(y, bounds)
 
 
-def test_rows_are_balanced_within_their_bounds_by_hand():
+def test_rows_are_brought_to_a_total_within_their_bounds_by_hand():
     # 3 too much: the free one falls by its 2, and the one at its upper bound by the last 1
     z, lower, upper = np.array([[2.0, 3.0, 0.0]]), np.zeros((1, 3)), np.array([[4.0, 3.0, 0.0]])
-    found = batch_gram.balanced(z, lower, upper, np.array([3.0]))
-    np.testing.assert_allclose(found, [[0.0, 2.0, 0.0]], atol=1e-12)
+    to_two = batch_gram.balanced(z, lower, upper, np.array([[2.0]]))
+    np.testing.assert_allclose(to_two, [[0.0, 2.0, 0.0]], atol=1e-12)
 
 
 @settings(max_examples=20)
@@ -178,15 +178,14 @@ def test_rows_are_balanced_within_their_bounds_by_hand():
 def test_balance_is_brought_about_within_the_bounds(seed):
     rng = np.random.default_rng(seed)
     lower, upper = -rng.exponential(size=(3, 8)), rng.exponential(size=(3, 8))
-    start = rng.uniform(lower, upper)
-    z = batch_gram.balanced(start, lower, upper, start.sum(axis=1))
+    z = batch_gram.balanced(rng.uniform(lower, upper), lower, upper)
     np.testing.assert_allclose(z.sum(axis=1), 0.0, atol=1e-12)
     assert np.all((lower <= z) & (z <= upper))
 
 
 def test_balance_leaves_bounded_examples_alone_if_it_can():
     lower, upper = np.full((1, 4), -1.0), np.ones((1, 4))
-    z = batch_gram.balanced(np.array([[1.0, -1.0, 0.5, 0.0]]), lower, upper, np.array([0.5]))
+    z = batch_gram.balanced(np.array([[1.0, -1.0, 0.5, 0.0]]), lower, upper)
     assert z[0, :2].tolist() == [1.0, -1.0]
     # the free had 1.5 and 1 above the lower bound, and give up 0.5 in that proportion
     assert z[0, 2:] == pytest.approx([0.2, -0.2])
@@ -195,7 +194,7 @@ def test_balance_leaves_bounded_examples_alone_if_it_can():
 def test_rounding_takes_nobody_off_a_bound():
     z = np.array([[-0.1 - 0.2, 0.2, 0.1, 0.0]])  # whose sum is 3e-17 below 0
     lower, upper = np.array([[z[0, 0], 0.0, 0.0, 0.0]]), np.array([[0.0, 0.2, 0.1, 1.0]])
-    assert np.array_equal(batch_gram.balanced(z, lower, upper, z.sum(axis=1)), z)
+    assert np.array_equal(batch_gram.balanced(z, lower, upper), z)
 
 
 def test_a_start_is_feasible_and_has_its_gradients():
@@ -219,7 +218,7 @@ def test_what_is_good_is_optimal_and_what_is_not_is_told():
     assert found.good.sum() >= 8
     # nobody's solution is a solution to other bounds
     strange = batch_gram.attempt(
-        batch, rough, batch_gram.Bounds(bounds.lower * 0.0, bounds.upper * 0.0)
+        batch, rough, batch_gram.Bounds.of(batch.y, np.zeros(bounds.lower.shape))
     )
     assert not strange.good.any()
 
@@ -299,3 +298,46 @@ def test_what_the_ridge_leaves_over_is_made_up_for(monkeypatch):
     found = gram_decisions(gram, y, np.arange(80), bounds)
     assert len(left) <= 5
     np.testing.assert_allclose(found, one_by_one(gram, y, np.arange(80), bounds), atol=1e-6)
+
+
+def test_who_is_in_the_core_by_hand():
+    # Means 1 ± 4 and 1 ± 1 with a spread of 1: Φ(−4) = 3e-5 and Φ(−1) = .16.
+    spread = np.array([-1.0, 1.0])[:, None]
+    margins = 1.0 + np.array([[4.0, -4.0, 1.0, -1.0, 0.0]]) + spread
+    core, held = batch_gram.core_of(margins)
+    assert core.tolist() == [False, False, True, True, True]
+    assert held.tolist() == [False, True, False, False, False]
+
+
+def test_nearly_all_and_nobody_are_everyone(monkeypatch):
+    margins = np.array([[3.0, 1.0], [2.9, 1.1]])
+    for objecting in (-1.0, 9.0):
+        monkeypatch.setattr(batch_gram, "OBJECTING", objecting)
+        core, held = batch_gram.core_of(margins)
+        assert core.all()
+        assert not held.any()
+
+
+@pytest.mark.parametrize("objecting", [0.005, 2.0])
+@pytest.mark.parametrize("kind", ["RBF", "cubic"])
+def test_a_core_leads_to_the_same_optimum(monkeypatch, kind, objecting):
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(90) % 2 == 0, 1.0, -1.0)
+    X = rng.normal(size=(90, 5)) + 0.6 * y[:, None]
+    gram = kernel(X, kind)
+    train = np.arange(0, 90)[np.arange(90) % 9 > 0]
+    bounds = rng.exponential(size=(300, len(train)))
+    monkeypatch.setattr(batch_gram, "OBJECTING", objecting)
+    solved, decisions_of = [], batch_gram.Core.decisions_of
+
+    def counted(core, some):
+        decisions, good = decisions_of(core, some)
+        solved.extend(good.tolist())
+        return decisions, good
+
+    monkeypatch.setattr(batch_gram.Core, "decisions_of", counted)
+    ours = gram_decisions(gram, y, train, bounds)
+    assert len(solved) == 300 - batch_gram.CHUNK
+    assert (np.mean(solved) > 0.9) == (objecting < 1.0)
+    monkeypatch.setattr(batch_gram, "WORTH_A_CORE", 999)
+    np.testing.assert_allclose(ours, gram_decisions(gram, y, train, bounds), atol=1e-6)

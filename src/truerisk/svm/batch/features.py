@@ -22,17 +22,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from truerisk.aliases import Array, Flags
 from truerisk.kernels import batch as batch_kernel
 from truerisk.kernels import gram as gram_kernel
 from truerisk.kernels import interior as kernel
-from truerisk.svm.batch.gram import Bounds, balanced
+from truerisk.svm.batch.gram import Bounds, balanced, core_of
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import scale_columns, solve_features
 from truerisk.svm.example_forms import has_one_scale
-from truerisk.svm.gram.path import ARRIVED, empty_path, limits_at, spread
+from truerisk.svm.gram.path import ARRIVED, Path, empty_path, limits_at, spread
 
 LANES = 64  # problems side by side, as in the kernel
 TILE, LANE = 11 * LANES, 7 * LANES  # numbers per example, and numbers of a lane
@@ -41,19 +40,17 @@ FEW = 4  # SVMs that one after the other take less time than the lanes
 LARGEST = 2**23  # products of features: 64 MB
 MIN_WIDTH = 8  # features and bias: with fewer, the examples cost little
 WORTH_PILOTS = 4 * LANES  # SVMs
-OBJECTING = 0.05  # share of the SVMs that may show an example on the other side of its margin
-MAX_CORE = 0.9  # share of the examples above which all are taken
 ROUNDS = 2  # in which more examples may take part
 MAX_STEPS = 40  # three times the usual; corrections can lead round in circles
 CENTRE = 0.3  # µ at the start, for each unit of the mean bound
 FEASIBLE = 1e-9  # of the violation at the start
-ROUGH, ROUGHLY_FEASIBLE = 1e-3, 1e-3  # gap for each unit of Σα, and violation, where paths begin
+ROUGH, ROUGHLY_FEASIBLE = 1e-4, 1e-3  # gap for each unit of Σα, and violation, where paths begin
 ROUNDING = 1e-9  # of a decision value
 GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
 EXACT = 1e-9  # a gap, in units of the margin, that is rounding
-BALANCED = 1e-9  # part of Σ|z| by which Σz may miss its target
 MORE_FREE = 40  # examples for which a path has room, beyond the features
 EVENTS_PER_EXAMPLE = 5
+PATHS = 3  # of which each mends what rounding did to the one before
 
 
 class Problems(NamedTuple):
@@ -94,7 +91,8 @@ class Problems(NamedTuple):
 
     def solve(self, tolerance: float, feasible: float) -> int:
         """Write the answers; return the number of steps that the lanes took together."""
-        work = workspace(*self.rows.shape, kind=self.rows.dtype)
+        n, m = self.rows.shape
+        work = workspace(n, m, self.rows.dtype)
         steps: int = kernel.follow_paths(*self, *work, CENTRE, tolerance, feasible, MAX_STEPS)
         return steps
 
@@ -199,7 +197,7 @@ def batch_decisions(
             batch = _Batch.of(features, y, train, bounds[both])
             pilots = LANES if batch.is_large else 0
             tried = batch.decisions(slice(0, pilots), tolerance)
-            batch = batch.with_those_unsure(tried) if pilots else batch
+            batch = batch.with_core(*core_of(y[train] * tried[:, train])) if pilots else batch
             pieces = [slice(k, k + PIECE) for k in range(pilots, len(both), PIECE)]
             with ThreadPoolExecutor(max(min(workers, len(pieces)), 1)) as pool:
                 solved = pool.map(lambda piece: batch.decisions(piece, tolerance), pieces)
@@ -243,21 +241,8 @@ class _Batch:
         """Whether some SVMs may be solved first to see who is on one side of the margin."""
         return len(self.start) >= MIN_WIDTH and len(self.bounds) >= WORTH_PILOTS
 
-    def with_those_unsure(self, pilots: Array) -> Self:
-        """Leave out who is on one side of the margin, if margins are spread as those of pilots."""
-        margins = self.y[self.train] * pilots[:, self.train]
-        mean, spread_of = margins.mean(axis=0), margins.std(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chances = ndtr(np.nan_to_num(-np.abs(mean - 1.0) / spread_of))
-        surest = np.argsort(chances)
-        core = np.ones(len(mean), bool)
-        core[surest[np.cumsum(chances[surest]) <= OBJECTING]] = False
-        return self.with_core(core, ~core & (mean < 1.0))
-
     def with_core(self, core: Flags, held: Flags) -> Self:
-        """Solve for these at first; for all, if they are most."""
-        if core.mean() > MAX_CORE:
-            core, held = np.ones(len(core), bool), np.zeros(len(core), bool)
+        """Solve for these at first."""
         if np.array_equal(core, self.core):
             return self
         gram = self.table.gram(self.train[core]) if len(self.gram) else self.gram
@@ -278,12 +263,12 @@ class _Batch:
         if len(self.gram):
             values, solved = self.by_paths(bounds)
         left = np.flatnonzero(~solved)
-        if len(left):
+        if len(left) > FEW:
             values[left], gaps, slips = self.in_lanes(bounds[left], tolerance)
             left = left[unsure(values[left], gaps, slips, self.table.reach)]
         margins = self.y[self.train] * values[:, self.train]
         objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.core & (bounds > 0.0)
-        again = objects.any(axis=1)
+        again = np.asarray(objects.any(axis=1))
         self.finish(values, bounds, left[~again[left]])
         if again.any():
             core = self.core | objects.any(axis=0) | (rounds == 0)
@@ -296,8 +281,8 @@ class _Batch:
         table = self.table
         rows = self.y[self.train, None] * table.examples[self.train]
         metric = np.append(table.scale**-2.0, 0.0)
-        pulls = bounds[:, self.held] @ rows[self.held]
-        own = (rows[self.core], metric, self.start, bounds[:, self.core], pulls)
+        pulls = np.compress(self.held, bounds, axis=1) @ rows[self.held]
+        own = (rows[self.core], metric, self.start, np.compress(self.core, bounds, axis=1), pulls)
         return Problems.of(*own, is_rough=is_rough)
 
     def in_lanes(self, bounds: Array, tolerance: float) -> tuple[Array, Array, Array]:
@@ -312,26 +297,36 @@ class _Batch:
         features, y = self.table.centred, self.y[core]
         problems = self.problems(bounds, is_rough=True)
         problems.solve(ROUGH, ROUGHLY_FEASIBLE)
-        own = np.ascontiguousarray(bounds[:, self.core])
-        limits = Bounds.of(y, own)
-        fixed = self.y[held] * bounds[:, self.held]
-        total, pull = -fixed.sum(axis=1, keepdims=True), fixed @ features[held]
-        z = balanced(y * own * problems.shares, limits.lower, limits.upper, total)
-        verdicts, scale = np.empty(len(bounds), np.int64), spread(self.gram)
-        gradient = y - (z @ features[core] + pull) @ features[core].T
-        bias, gap = measured(limits, z, gradient)
+        fixed = self.y[held] * np.compress(self.held, bounds, axis=1)
+        pull, own = fixed @ features[held], np.compress(self.core, bounds, axis=1)
+        limits = replace(Bounds.of(y, own), totals=-fixed.sum(axis=1, keepdims=True), pulls=pull)
+        z = y * own * problems.shares
+        path = empty_path(self.gram, min(len(core), features.shape[1] + MORE_FREE))
+        values, solved = np.empty((len(bounds), len(features))), np.zeros(len(bounds), bool)
+        left = np.arange(len(bounds))
+        for _ in range(PATHS):
+            ends = balanced(z, limits.lower, limits.upper, limits.totals)
+            gradient = y - (ends @ features[core] + limits.pulls) @ features[core].T
+            bias, _ = measured(limits, ends, gradient)
+            arrived = self.follow(path, limits, ends, gradient, bias)
+            values[left] = (ends @ features[core] + limits.pulls) @ features.T
+            bias, gap = measured(limits, ends, y - values[left][:, core])
+            values[left] += bias[:, None]
+            good = arrived & (gap <= EXACT) & limits.has_inside(ends) & ~limits.misses(ends)
+            solved[left[good]] = True
+            left, z, limits = left[~good], ends[~good], limits.of_some(np.flatnonzero(~good))
+            if not len(left):
+                break
+        return values, solved
+
+    def follow(self, path: Path, limits: Bounds, z: Array, gradient: Array, bias: Array) -> Flags:
+        """Follow paths from rough z to exact ones, in place; return which have arrived."""
+        verdicts, scale = np.empty(len(z), np.int64), spread(self.gram)
+        unit = limits_at(scale, 1.0, EVENTS_PER_EXAMPLE * z.shape[1])
         gram_kernel.finish_all(
-            empty_path(self.gram, min(len(core), features.shape[1] + MORE_FREE)),
-            *(limits.lower, limits.upper, z, gradient, bias),
-            *(limits_at(scale, 1.0, EVENTS_PER_EXAMPLE * len(core)), scale, verdicts),
+            path, limits.lower, limits.upper, z, gradient, bias, unit, scale, verdicts
         )
-        values = (z @ features[core] + pull) @ features.T
-        bias, gap = measured(limits, z, y - values[:, core])
-        good = (verdicts == ARRIVED) & (gap <= EXACT)
-        missing = z.sum(axis=1) - total[:, 0]
-        good &= np.abs(missing) <= BALANCED * (np.abs(z).sum(axis=1) + np.abs(total[:, 0]))
-        good &= limits.has_inside(z)
-        return values + bias[:, None], good
+        return np.asarray(verdicts == ARRIVED)
 
     def finish(self, values: Array, bounds: Array, which: Iterable[int]) -> None:
         """Solve these SVMs to the exact optimum, in place."""

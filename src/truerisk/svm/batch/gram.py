@@ -15,11 +15,13 @@ Tableau   K with the condition Σz = 0, pivoted on examples that are free in mos
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from truerisk.aliases import Array, Flags
 from truerisk.kernels import batch as kernel
@@ -55,6 +57,10 @@ GROWTHS = 6  # of the tableau, in one try
 NEARLY = 1e-4  # a gap that the ridge or rounding may leave
 INSIDE = 1e-8  # part of its range by which a free example is off its bounds for sure
 BALANCED = 1e-9  # part of Σ|z| by which Σz may miss 0
+ON_THE_MARGIN = 1e-6  # units of it: who is nearer to it in a solution is free
+WORTH_A_CORE = 256  # replicates
+OBJECTING = 0.005  # share of the SVMs that may show an example on the other side of its margin
+MAX_CORE = 0.9  # share of the examples above which all are taken
 EXCESS = 1e-12  # part of Σ|z| that is no excess but rounding
 
 # Of the largest K(x, x), added to each: equal examples share α then, in one way.  With more of it
@@ -143,12 +149,14 @@ class Tableau:
         of_free[:, self.members] = -self.inverse[at, 1:]
         rows[~is_free], rows[is_free] = of_bounded, of_free
 
-    def answer_to(self, targets: Array) -> Array:
-        """Return what the tableau gives for these targets in the place of y, and nothing given."""
+    def answer_to(self, targets: Array, totals: "Array | float" = 0.0) -> Array:
+        """Return what the tableau gives for these targets and Σz, and nothing given."""
         inside = targets[..., self.members]
         answer = np.empty(targets.shape)
-        answer[..., self.members] = -inside @ self.inverse[1:, 1:]
-        answer[..., self.others] = targets[..., self.others] - inside @ self.reply[1:]
+        answer[..., self.members] = -inside @ self.inverse[1:, 1:] - totals * self.inverse[0, 1:]
+        answer[..., self.others] = (
+            targets[..., self.others] - inside @ self.reply[1:] - totals * self.reply[0]
+        )
         return answer
 
     def effect_of(self, given: Array) -> Array:
@@ -198,19 +206,26 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The bounds of z in some replicates."""
+    """The bounds of z in some replicates, and what examples that take no part add to them."""
 
     lower: Array
     upper: Array
+    targets: Array = field(default_factory=lambda: np.empty(0))  # y − Kz of those who do not
+    totals: "Array | float" = 0.0  # Σz of those who do, one row per replicate
+    pulls: "Array | float" = 0.0  # K z of those who do not, on all examples
 
     @classmethod
     def of(cls, y: Array, bounds: Array) -> "Bounds":
         """Turn bounds of α into bounds of yα."""
-        return cls(np.where(y > 0.0, 0.0, -bounds), np.where(y > 0.0, bounds, 0.0))
+        return cls(np.where(y > 0.0, 0.0, -bounds), np.where(y > 0.0, bounds, 0.0), y)
 
     def of_some(self, which: NDArray[np.intp]) -> "Bounds":
         """Take those of some replicates."""
-        return Bounds(self.lower[which], self.upper[which])
+        lower, upper = self.lower[which], self.upper[which]
+        if isinstance(self.totals, float) or isinstance(self.pulls, float):
+            return Bounds(lower, upper, self.targets)
+        targets = self.targets[which] if self.targets.ndim > 1 else self.targets
+        return Bounds(lower, upper, targets, self.totals[which], self.pulls[which])
 
     def has_inside(self, z: Array) -> Flags:
         """Tell in which replicates somebody is free for sure, and pins the bias down.
@@ -220,6 +235,12 @@ class Bounds:
         edge = INSIDE * (self.upper - self.lower)
         inside = (z - self.lower > edge) & (self.upper - z > edge)
         return np.asarray(inside.any(axis=1))
+
+    def misses(self, z: Array) -> Flags:
+        """Tell in which replicates Σz is not what it must be."""
+        total, size = z.sum(axis=1, keepdims=True), np.abs(z).sum(axis=1, keepdims=True)
+        missing = np.abs(total - self.totals) > BALANCED * (size + np.abs(self.totals))
+        return np.asarray(missing[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +319,7 @@ def started(batch: Batch, bounds: Bounds) -> Rough:
     y, lower, upper = batch.y, bounds.lower, bounds.upper
     full = batch.middle.alpha >= (1.0 - ROUNDING) * batch.middle.upper
     z = np.where(full, lower + upper, np.clip(y * batch.middle.alpha, lower, upper))
-    return rough_at(batch, balanced(z, lower, upper, z.sum(axis=1)), bounds)
+    return rough_at(batch, balanced(z, lower, upper, bounds.totals), bounds)
 
 
 def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
@@ -307,24 +328,24 @@ def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
     used = np.flatnonzero(z.any(axis=0))
     states = np.zeros((len(z), STEP_ROWS, m), np.float32)
     states[:, LOWER, :k], states[:, UPPER, :k] = bounds.lower, bounds.upper
-    states[:, Z, :k], states[:, GRADIENT, :k] = z, batch.y
+    states[:, Z, :k], states[:, GRADIENT, :k] = z, bounds.targets
     states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[used]
     states[:, DIAGONAL] = np.diagonal(batch.single)
     return Rough(z, states)
 
 
-def balanced(z: Array, lower: Array, upper: Array, excess: Array) -> Array:
-    """Take what is too much off every row within the bounds, first off those that are free."""
+def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0) -> Array:
+    """Bring every Σz to its total within the bounds, first by those that are free."""
     for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
+        excess = z.sum(axis=1, keepdims=True) - total
         # To share rounding out would take bounded examples off their bounds.
-        excess = np.where(np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1), 0.0, excess)
+        excess[np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1, keepdims=True)] = 0.0
         if not excess.any():
             break
-        room = np.where(who, np.where(excess[:, None] > 0.0, z - lower, upper - z), 0.0)
-        total, before = room.sum(axis=1), z.sum(axis=1)
-        share = np.minimum(np.abs(excess) / np.where(total > 0.0, total, 1.0), 1.0)
-        z = np.clip(z - (np.sign(excess) * share)[:, None] * room, lower, upper)
-        excess = excess + z.sum(axis=1) - before
+        room = np.where(who, np.where(excess > 0.0, z - lower, upper - z), 0.0)
+        most = room.sum(axis=1, keepdims=True)
+        share = np.minimum(np.abs(excess) / np.where(most > 0.0, most, 1.0), 1.0)
+        z = np.clip(z - np.sign(excess) * share * room, lower, upper)
     return z
 
 
@@ -370,13 +391,12 @@ def judged(batch: Batch, bounds: Bounds, ends: Ends) -> Attempt:
     """Measure on K itself what `settled_from` returned."""
     z, sides, settled, work = ends
     used = np.flatnonzero(z.any(axis=0))
-    decisions = z[:, used] @ batch.gram[used]
+    decisions = z[:, used] @ batch.gram[used] + bounds.pulls
     bias, gap = np.empty(len(z)), np.empty(len(z))
     gradient = np.ascontiguousarray(batch.y - decisions[:, batch.columns])
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
     good = settled & (gap <= batch.tolerance)
-    good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
-    good &= bounds.has_inside(z)
+    good &= bounds.has_inside(z) & ~bounds.misses(z)
     decisions += bias[:, None]
     return Attempt(decisions, good, sides == 0, work, gap)
 
@@ -388,7 +408,9 @@ def begun(batch: Batch, z: Array, sides: Sides, bounds: Bounds) -> Array:
     given[:, tableau.base] = 0.0
     states = np.empty((len(z), ROUND_ROWS, len(batch.y)))
     states[:, LOW], states[:, HIGH], states[:, GIVEN] = bounds.lower, bounds.upper, given
-    np.subtract(tableau.own, tableau.effect_of(given), out=states[:, GOT])
+    takes_all = isinstance(bounds.totals, float)
+    own = tableau.own if takes_all else tableau.answer_to(bounds.targets, bounds.totals)
+    np.subtract(own, tableau.effect_of(given), out=states[:, GOT])
     return states
 
 
@@ -446,10 +468,103 @@ def gram_decisions(
     with few_blas_threads(len(gram), workers):
         batch = shared(gram, y[train].astype(np.float64), train, bounds, tolerance)
         plan = piloted(batch, bounds) if len(bounds) >= WORTH_A_PILOT else Plan(batch, FIRST)
-        chunks = [bounds[i : i + CHUNK] for i in range(0, len(bounds), CHUNK)]
+        decisions, left = np.empty((len(bounds), gram.shape[1])), np.arange(len(bounds))
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda chunk: decisions_of(plan, chunk), chunks))
-    return np.concatenate(parts)
+            if len(bounds) >= WORTH_A_CORE and plan.first < len(ROUGH):
+                decisions[:CHUNK] = decisions_of(plan, bounds[:CHUNK])
+                core, left = Core.of(plan, decisions[:CHUNK]), left[CHUNK:]
+                if core is not None:
+                    parts = list(pool.map(core.decisions_of, chunks_of(bounds[left])))
+                    decisions[left] = np.concatenate([part for part, _ in parts])
+                    left = left[~np.concatenate([solved for _, solved in parts])]
+            if len(left):
+                others = pool.map(partial(decisions_of, plan), chunks_of(bounds[left]))
+                decisions[left] = np.concatenate(list(others))
+    return decisions
+
+
+def chunks_of(bounds: Array) -> list[Array]:
+    """Cut replicates into chunks."""
+    return [bounds[i : i + CHUNK] for i in range(0, len(bounds), CHUNK)]
+
+
+def core_of(margins: Array) -> tuple[Flags, Flags]:
+    """Say who may be on either side of the margin, and who of the others is at its bound.
+
+    Margins of further SVMs are taken to be normal with the mean and the spread of those given: the
+    surest are left out, as long as few SVMs are expected to have one of them on its other side.
+    """
+    core, mean = np.ones(margins.shape[1], bool), margins.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chances = ndtr(np.nan_to_num(-np.abs(mean - 1.0) / margins.std(axis=0)))
+    surest = np.argsort(chances, kind="stable")
+    core[surest[np.cumsum(chances[surest]) <= OBJECTING]] = False
+    if core.mean() > MAX_CORE or not core.any():
+        core[:] = True
+    return core, ~core & (mean < 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Those who may be on either side of the margin; the others keep their sides."""
+
+    plan: Plan
+    y: Array
+    inside: Flags
+    held: Flags
+    rows: Array  # of K: those held, with all examples
+    train: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, plan: Plan, pilots: Array) -> "Core | None":
+        """Choose them by the decisions of some replicates; None if nearly all take part."""
+        batch = plan.batch
+        if not len(pilots):
+            return None
+        margins = batch.y * pilots[:, batch.columns]
+        inside, held = core_of(margins)
+        if inside.all():
+            return None
+        who, y = np.flatnonzero(inside), batch.y[inside]
+        among = np.ascontiguousarray(batch.among[np.ix_(who, who)])
+        often_free = (np.abs(margins - 1.0) <= ON_THE_MARGIN).mean(axis=0)[who] > 0.5
+        base = np.flatnonzero(often_free) if often_free.any() else np.arange(1)
+        middle = replace(
+            batch.middle,
+            y=y,
+            upper=batch.middle.upper[who],
+            alpha=batch.middle.alpha[who],
+            decision=batch.middle.decision[who],
+        )
+        own = Batch(
+            gram=batch.gram[who],
+            among=among,
+            single=padded(among),
+            train=batch.train[who],
+            y=y,
+            tableau=Tableau(among, y, base, ridge=batch.tableau.ridge),
+            middle=middle,
+            tolerance=batch.tolerance,
+        )
+        return cls(Plan(own, plan.first), batch.y, inside, held, batch.gram[held], batch.train)
+
+    def decisions_of(self, bounds: Array) -> tuple[Array, Flags]:
+        """Return the decisions of a chunk of replicates, and which of them are solved."""
+        batch = self.plan.batch
+        fixed = self.y[self.held] * np.compress(self.held, bounds, axis=1)
+        pulls = fixed @ self.rows
+        chunk = replace(
+            Bounds.of(batch.y, np.compress(self.inside, bounds, axis=1)),
+            targets=batch.y - pulls[:, batch.train],
+            totals=-fixed.sum(axis=1, keepdims=True),
+            pulls=pulls,
+        )
+        decisions, left, _ = attempts(self.plan, chunk)
+        solved = np.ones(len(bounds), bool)
+        solved[left] = False
+        margins = self.y * decisions[:, self.train]
+        objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.inside & (bounds > 0.0)
+        return decisions, solved & ~objects.any(axis=1)
 
 
 def shared(
@@ -522,7 +637,7 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
     if plan.first == len(ROUGH):
         path = start_of(batch.among, batch.middle)
         return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
-    decisions, left, rough = attempts(plan, bounds)
+    decisions, left, rough = attempts(plan, Bounds.of(batch.y, bounds))
     stands, _ = rough.stand()
     for place, z in zip(left, stands, strict=True):
         start = replace(batch.middle, alpha=np.abs(z))
@@ -530,11 +645,11 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
     return decisions
 
 
-def attempts(plan: Plan, bounds: Array) -> tuple[Array, NDArray[np.intp], Rough]:
+def attempts(plan: Plan, chunk: Bounds) -> tuple[Array, NDArray[np.intp], Rough]:
     """Return the decisions of a chunk of replicates, who is not settled, and where these stand."""
-    batch, chunk = plan.batch, Bounds.of(plan.batch.y, bounds)
-    decisions = np.empty((len(bounds), batch.gram.shape[1]))
-    left, rough = np.arange(len(bounds)), started(batch, chunk)
+    batch, count = plan.batch, len(chunk.lower)
+    decisions = np.empty((count, batch.gram.shape[1]))
+    left, rough = np.arange(count), started(batch, chunk)
     for gap in ROUGH[plan.first :]:
         descend(batch, rough.states, gap)
         outcome = attempt(batch, rough, chunk.of_some(left))

@@ -229,7 +229,9 @@ class Refits(NamedTuple):
         lower, upper = bounds.lower, bounds.upper
         if not shared.is_whole:
             lower, upper = lower[:, near], upper[:, near]
-        z = balanced(start[:, near], lower, upper, start.sum(axis=1))
+        of_near = start[:, near]
+        others = (start.sum(axis=1) - of_near.sum(axis=1))[:, None]
+        z = balanced(of_near, lower, upper, -others)
         start[:, near] = z
         effect = product(start - shared.z, shared.gram, None if shared.is_whole else near)
         k, m = len(near), shared.single.shape[1]
