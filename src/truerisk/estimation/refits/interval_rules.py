@@ -353,7 +353,8 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
     """
     plan, one = given.collected.plan, given.estimate
     ratio, alone = _tested_for_trained(plan)
-    if not (alone or ratio > LARGE_TESTS + ROUNDING) or one.interval is None:
+    interval = one.interval
+    if not (alone or ratio > LARGE_TESTS + ROUNDING) or interval is None:
         return one
     if (
         given.collected.single
@@ -369,10 +370,10 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
     spread = mean_of_refits(values, one.measure, ratio, given.level).interval
     if spread is None:
         return one
-    low, high = min(one.interval.low, spread.low), max(one.interval.high, spread.high)
+    low, high = min(interval.low, spread.low), max(interval.high, spread.high)
     if alone:
         return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
-    return replace(one, interval=replace(one.interval, low=low, high=high, method=COMPONENTS_OR_T))
+    return replace(one, interval=replace(interval, low=low, high=high, method=COMPONENTS_OR_T))
 
 
 def _tested_for_trained(plan: Plan) -> tuple[float, bool]:
