@@ -16,7 +16,6 @@ from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 if TYPE_CHECKING:
     from truerisk.estimation.svm.selection import Selection
 
-COSTS = [0.01, 0.1, 1.0, 10.0, 100.0]
 DOCUMENT_COSTS = [0.1, 0.25, 0.5, 1.0, 2.0]
 WORDS = {"none": None, "true": True, "false": False}
 
@@ -119,7 +118,7 @@ def _of_table(data: Path, over: dict[str, list[Any]], options: dict[str, Any]) -
     table = tables.table_from(data, options)
     name = options["model"] or "linear_svm"
     model = tables.models_from((name,), table, len(table))[name]
-    result = _chosen(model, table.X, table.y, over or {"C": COSTS}, options)
+    result = _chosen(model, table.X, table.y, over or None, options)
     return replace(result, notes=(*table.notes, *result.notes))
 
 

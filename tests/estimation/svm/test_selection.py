@@ -59,6 +59,12 @@ def test_leave_one_out_chooses_by_exact_errors():
     assert chosen.estimate.value == min(one.estimate.value for one in chosen.candidates)
 
 
+def test_without_settings_five_costs_are_tried():
+    chosen = select(LinearSVM(), X, Y, replicates=20)
+    costs = [candidate.parameters["C"] for candidate in chosen.candidates]
+    assert costs == [0.01, 0.1, 1.0, 10.0, 100.0]
+
+
 def test_workers_change_nothing():
     one = select(LinearSVM(), X, Y, over={"C": [0.1, 1, 10]}, replicates=20)
     two = select(LinearSVM(), X, Y, over={"C": [0.1, 1, 10]}, replicates=20, n_jobs=2)

@@ -34,6 +34,7 @@ from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.solution import Solution
 
 BY = ("xi_alpha", "leave_one_out")
+COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)  # where none are given
 SMALLEST_COST = 1e-12
 FLAGS_AT_A_TIME = 32  # bits of an integer that begins with the kind
 
@@ -93,7 +94,7 @@ def select(
     X: Any,
     y: Any,
     *,
-    over: Mapping[str, Sequence[Any]],
+    over: Mapping[str, Sequence[Any]] | None = None,
     by: str = "xi_alpha",
     measure: str | None = None,
     rho: float = 1.0,
@@ -130,7 +131,8 @@ def select(
         As for its `fit`; with a vectorizer among the settings, X holds texts.
     over
         The values to try of each parameter: those of the SVM ("C", "kernel", "gamma", …),
-        "vectorizer", and in a pipeline those of other steps ("step__parameter").
+        "vectorizer", and in a pipeline those of other steps ("step__parameter").  If absent, C of
+        0.01, 0.1, 1, 10 and 100.
     by
         "xi_alpha" (no refit at all) or "leave_one_out" (exact).
     measure
@@ -166,7 +168,7 @@ def select(
     check_number(rho, "rho", low=0.0)
     check_whole_number(replicates, "replicates", low=1)
     search = _Search(model, X, y, sample_weight, by=by, rho=rho)
-    settings, costs = _grid(model, over)
+    settings, costs = _grid(model, {"C": COSTS} if over is None else over)
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
     with few_blas_threads(np.shape(y)[0], workers), ThreadPoolExecutor(workers) as pool:
