@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.kernels import batch as kernel
 from truerisk.svm.batch.gram import (
-    BALANCED,
     DIAGONAL,
     GIVEN,
     GOT,
     GRADIENT,
     HIGH,
-    INSIDE,
     LOW,
     LOWER,
     MIN_CURVATURE,
@@ -172,11 +170,7 @@ class Nearby:
         gradient = self.solution.y - decisions
         kernel.measure_all(refits.bounds.lower, refits.bounds.upper, z, gradient, bias, gap)
         good = ends.settled & (gap <= self.tolerance)
-        good &= np.abs(z.sum(axis=1)) <= BALANCED * np.abs(z).sum(axis=1)
-        # A free example pins the bias down unless it is rounding that keeps it off its bound.
-        edge = INSIDE * (refits.upper - refits.lower)
-        inside = (ends.z - refits.lower > edge) & (refits.upper - ends.z > edge)
-        good &= inside.any(axis=1)
+        good &= Bounds(refits.lower, refits.upper).has_inside(ends.z) & ~refits.bounds.misses(z)
         decisions += bias[:, None]
         return Attempt(decisions, good, gap, good | (ends.settled & (gap > NEARLY)))
 
