@@ -128,7 +128,13 @@ FORMS = {
     "rbf": (KernelSVM(C=2.0, gamma=0.05), cancer(), GramProblem),
     "rbf, gamma auto": (KernelSVM(gamma="auto"), noisy(120, 4, offset=9.0, classes=4), GramProblem),
     "poly": (KernelSVM(kernel="poly", gamma=0.1, coef0=1.0), cancer(), GramProblem),
-    "linear kernel": (KernelSVM(kernel="linear"), noisy(100, 5, offset=2.0), GramProblem),
+    "linear kernel": (KernelSVM(kernel="linear"), noisy(100, 5, offset=2.0), DenseProblem),
+    "linear kernel, sparse": (
+        KernelSVM(kernel="linear"),
+        (csr_matrix(noisy(100, 5)[0]), noisy(100, 5)[1]),
+        DenseProblem,
+    ),
+    "linear kernel, many features": (KernelSVM(kernel="linear"), noisy(60, 40), GramProblem),
     "balanced": (LinearSVM(C=5.0, class_weight="balanced"), texts(), SparseProblem),
     "weights of classes": (KernelSVM(gamma=0.1, class_weight={0: 3.0}), cancer(), GramProblem),
 }
@@ -157,7 +163,9 @@ def test_by_hand():
     assert [int(svm_refit(shared, at)["predicted"][0]) for at in range(4)] == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("form", ["rbf", "poly", "few dense features", "sparse rows"])
+@pytest.mark.parametrize(
+    "form", ["rbf", "poly", "linear kernel", "few dense features", "sparse rows"]
+)
 def test_an_svm_that_is_trained_already_is_as_good_a_start(form):
     model, (X, y), _ = FORMS[form]
     plan = repeated_folds(y, 5, 2, np.random.default_rng(SEED))

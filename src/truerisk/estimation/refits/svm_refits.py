@@ -36,6 +36,7 @@ LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
 # Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
 UNFIT = (ResourceError, ValueError, TypeError)
 FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved on its Gram matrix
+LOW_RANK = 0.3  # features per example: by trial, up to here they serve better than the Gram matrix
 FILLED = 0.1  # share of the entries of a table that is no text
 
 
@@ -62,7 +63,7 @@ def svm_start(
         with one_thread():
             form = SolverForm.of(model, X, y) if trained is None else SolverForm.from_(X, *trained)
             start = SVMStart(model, form)
-            if trained is not None:
+            if trained is not None and form.takes_starts_of(trained[1]):
                 start.starts = tuple(trained[0].solutions_)
             if not form.has_one_end or not start.solve():
                 return None
@@ -193,9 +194,20 @@ class SolverForm:
     @classmethod
     def from_(cls, rows: Any, svm: "MarginClassifier", problem: "Problem") -> "SolverForm":
         """Choose the form by the problem of an SVM that has seen the examples."""
-        from truerisk.svm.problems import GramProblem, KernelProblem, SparseProblem
+        from truerisk.svm.problems import (
+            FEW_FEATURES,
+            GramProblem,
+            KernelProblem,
+            SparseProblem,
+            linear_problem,
+        )
 
-        if isinstance(problem, KernelProblem) or (
+        kernel, (n, features) = getattr(svm, "kernel_", None), rows.shape
+        is_linear = kernel is not None and kernel.name == "linear"
+        if is_linear and features <= min(FEW_FEATURES, LOW_RANK * n):
+            # On a Gram matrix of low rank, steps of two examples take long to end.
+            problem = linear_problem(rows)
+        elif isinstance(problem, KernelProblem) or (
             isinstance(problem, SparseProblem) and problem.has_long_rows
         ):
             problem = problem.whole
@@ -209,6 +221,12 @@ class SolverForm:
             shifted = rows - rows.mean(axis=0)
             problem = GramProblem(shifted @ shifted.T)
         return cls(svm, rows, svm.targets_, problem)
+
+    def takes_starts_of(self, problem: "Problem") -> bool:
+        """Tell whether a solution of this problem, which may know no weights, is a start here."""
+        from truerisk.svm.problems import DenseProblem
+
+        return isinstance(problem, DenseProblem) or not isinstance(self.problem, DenseProblem)
 
     @property
     def has_one_end(self) -> bool:
