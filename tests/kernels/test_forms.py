@@ -1,5 +1,6 @@
 """Which form of the kernels is loaded, and what is said when none is there."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import truerisk.kernels as package
-from truerisk.kernels import FAMILIES, form
+from truerisk.kernels import FAMILIES, WIDE, form
 
 SOURCES = {path.stem for path in Path(package.__file__).parent.glob("[a-z]*.py")}
 
@@ -33,7 +34,8 @@ def test_the_compiled_module_is_loaded(name):
     if form() == "python":
         pytest.skip("TRUERISK_KERNELS=python")
     assert getattr(package, name).__file__.endswith(tuple(EXTENSION_SUFFIXES))
-    assert f"_{form()}" in getattr(package, name).__file__
+    compiled = "v3" if form() == "v4" and name not in WIDE else form()
+    assert f"_{compiled}" in getattr(package, name).__file__
 
 
 def test_a_form_can_be_forced():
@@ -42,9 +44,32 @@ def test_a_form_can_be_forced():
     assert run(code, TRUERISK_KERNELS="python").stdout.strip().endswith("counts.py")
 
 
+FLAGS = "flags\t\t: fpu fma avx2 bmi1 bmi2 f16c movbe abm"
+WIDER = "avx512f avx512bw avx512cd avx512dq avx512vl"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="flags of the processor are read on Linux")
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("flags\t\t: fpu sse2", "v1"),
+        (FLAGS, "v3"),
+        (FLAGS.replace(" fma", ""), "v1"),
+        (f"{FLAGS} {WIDER}", "v3"),  # it would lower its clock
+        (f"{FLAGS} {WIDER} avx512_vbmi2", "v4"),
+        ("", "v1"),
+    ],
+)
+def test_the_form_is_chosen_by_the_processor(flags, expected, monkeypatch):
+    monkeypatch.delenv("TRUERISK_KERNELS", raising=False)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("builtins.open", lambda *_, **__: io.StringIO(f"processor: 0\n{flags}\n"))
+    assert form.__wrapped__() == expected
+
+
 def test_an_unknown_form_is_refused():
     failed = run("from truerisk.kernels import counts", TRUERISK_KERNELS="v9")
-    assert "`TRUERISK_KERNELS` must be one of v1, v3, python; got 'v9'." in failed.stderr
+    assert "`TRUERISK_KERNELS` must be one of v1, v3, v4, python; got 'v9'." in failed.stderr
 
 
 def test_a_package_without_compiled_files_says_what_to_do(tmp_path):

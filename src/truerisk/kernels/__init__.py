@@ -1,15 +1,17 @@
 """Compiled loops: Cython sources in Python's own syntax, one file per family.
 
 ``from truerisk.kernels import counts`` gives the compiled module.  Every file is compiled ahead of
-time in one or two forms, and the form is chosen once, by the processor:
+time in one to three forms, and the form is chosen once, by the processor:
 
 =======  ==========================================================================================
 ``v1``   any processor of the architecture
 ``v3``   x86-64 with AVX2, FMA and their companions (most processors since 2013)
+``v4``   x86-64 with AVX-512 that does not lower the clock (Intel since 2019, AMD since 2022): the
+         families `WIDE`, of floating-point numbers; the others are those of v3
 =======  ==========================================================================================
 
-The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, or ``python`` for the
-uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
+The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, ``v4``, or ``python`` for
+the uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
 installed, and is some hundred times slower.  Nothing falls back to it by itself.
 
 Compiler directives and flags are in ``CMakeLists.txt``: no bounds are checked and no index is
@@ -23,9 +25,12 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-FORMS = ("v1", "v3", "python")
+FORMS = ("v1", "v3", "v4", "python")
 FAMILIES = ("batch", "counts", "gram", "interior", "rows", "special", "tableau", "text", "words")
+WIDE = {"batch", "gram", "interior", "tableau"}  # compiled in v4 too
 NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
+# The last one came with the processors that keep their clock.
+NEEDED_FOR_V4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512_vbmi2"}
 ROWS_PER_THREAD = 500_000  # about a millisecond of work; for less, starting a thread costs more
 MAX_THREADS = 16
 
@@ -37,26 +42,32 @@ def form() -> str:
     if forced and forced not in FORMS:
         names = ", ".join(FORMS)
         raise ImportError(f"`TRUERISK_KERNELS` must be one of {names}; got {forced!r}.")
-    return forced or ("v3" if _has_v3() else "v1")
+    return forced or _best_form()
 
 
-def _has_v3() -> bool:
+def _best_form() -> str:
+    """Return the last form that this processor has all instructions of."""
     import platform
 
     if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return False
+        return "v1"
     if sys.platform == "linux":
         try:
             with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:  # noqa: PTH123  (pathlib costs start-up time)
-                flags = next((line for line in file if line.startswith("flags")), "").split()
+                line = next((line for line in file if line.startswith("flags")), "")
         except OSError:
-            return False
-        return set(flags) >= NEEDED_FOR_V3 and not {"abm", "lzcnt"}.isdisjoint(flags)
-    try:
-        from numpy._core._multiarray_umath import __cpu_features__
-    except ImportError:
-        return False
-    return all(__cpu_features__.get(name, False) for name in ("AVX2", "FMA3"))
+            return "v1"
+        flags = set(line.split())
+        has_v3 = flags >= NEEDED_FOR_V3 and not {"abm", "lzcnt"}.isdisjoint(flags)
+        has_v4 = flags >= NEEDED_FOR_V4
+    else:
+        try:
+            from numpy._core._multiarray_umath import __cpu_features__ as features
+        except ImportError:
+            return "v1"
+        has_v3 = all(features.get(name, False) for name in ("AVX2", "FMA3"))
+        has_v4 = features.get("AVX512_ICL", False)
+    return ("v4" if has_v4 else "v3") if has_v3 else "v1"
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -65,8 +76,9 @@ def __getattr__(name: str) -> ModuleType:
     if form() == "python":
         module = uncompiled(name)
     else:
+        compiled = "v3" if form() == "v4" and name not in WIDE else form()
         try:
-            module = import_module(f"{__name__}._{form()}.{name}")
+            module = import_module(f"{__name__}._{compiled}.{name}")
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"The compiled loops of truerisk ({name}, form {form()}) are missing. "
