@@ -10,8 +10,8 @@ time in one to three forms, and the form is chosen once, by the processor:
          families `WIDE`, of floating-point numbers; the others are those of v3
 =======  ==========================================================================================
 
-The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, ``v4``, or ``python`` for
-the uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
+The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, ``v4``, or ``python``
+for the uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
 installed, and is some hundred times slower.  Nothing falls back to it by itself.
 
 Compiler directives and flags are in ``CMakeLists.txt``: no bounds are checked and no index is
