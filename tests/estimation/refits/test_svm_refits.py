@@ -128,6 +128,11 @@ FORMS = {
     "rbf": (KernelSVM(C=2.0, gamma=0.05), cancer(), GramProblem),
     "rbf, gamma auto": (KernelSVM(gamma="auto"), noisy(120, 4, offset=9.0, classes=4), GramProblem),
     "poly": (KernelSVM(kernel="poly", gamma=0.1, coef0=1.0), cancer(), GramProblem),
+    "poly, few products": (
+        KernelSVM(kernel="poly", degree=2, gamma=0.1, coef0=1.0),
+        noisy(100, 3, offset=2.0),
+        DenseProblem,
+    ),
     "linear kernel": (KernelSVM(kernel="linear"), noisy(100, 5, offset=2.0), DenseProblem),
     "linear kernel, sparse": (
         KernelSVM(kernel="linear"),
@@ -164,7 +169,8 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize(
-    "form", ["rbf", "poly", "linear kernel", "few dense features", "sparse rows"]
+    "form",
+    ["rbf", "poly", "poly, few products", "linear kernel", "few dense features", "sparse rows"],
 )
 def test_an_svm_that_is_trained_already_is_as_good_a_start(form):
     model, (X, y), _ = FORMS[form]

@@ -8,6 +8,7 @@ that nothing depends on the order of the refits or on who does them.  On a Gram 
 a plan are solved ahead, many at a time, from the one tableau of that solution.
 """
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from truerisk.learners.refits import Arrays, positions, refit
 
 if TYPE_CHECKING:
     from truerisk.svm.classifier import MarginClassifier
+    from truerisk.svm.kernels import Kernel
     from truerisk.svm.one_vs_rest import Targets
     from truerisk.svm.problems import Problem
     from truerisk.svm.solution import Solution
@@ -36,7 +38,7 @@ LOOSEST = 1e-5  # the gap at which a solution may stand for the optimum
 # Bad examples or settings, or no memory for a matrix: an ordinary refit says so in its own words.
 UNFIT = (ResourceError, ValueError, TypeError)
 FEW_EXAMPLES = 3000  # up to here a wide table that is no text is better solved on its Gram matrix
-LOW_RANK = 0.3  # features per example: by trial, up to here they serve better than the Gram matrix
+LOW_RANK = 0.3  # features per example up to which they serve better than K, by trial
 FILLED = 0.1  # share of the entries of a table that is no text
 
 
@@ -195,19 +197,17 @@ class SolverForm:
     def from_(cls, rows: Any, svm: "MarginClassifier", problem: "Problem") -> "SolverForm":
         """Choose the form by the problem of an SVM that has seen the examples."""
         from truerisk.svm.problems import (
-            FEW_FEATURES,
+            DenseProblem,
             GramProblem,
             KernelProblem,
             SparseProblem,
-            linear_problem,
         )
 
-        kernel, (n, features) = getattr(svm, "kernel_", None), rows.shape
-        is_linear = kernel is not None and kernel.name == "linear"
-        if is_linear and features <= min(FEW_FEATURES, LOW_RANK * n):
-            # On a Gram matrix of low rank, steps of two examples take long to end.
-            problem = linear_problem(rows)
-        elif isinstance(problem, KernelProblem) or (
+        kernel = getattr(svm, "kernel_", None)
+        features = None if kernel is None else _few_features(kernel, rows, problem)
+        if features is not None:
+            return cls(svm, features, svm.targets_, DenseProblem(features))
+        if isinstance(problem, KernelProblem) or (
             isinstance(problem, SparseProblem) and problem.has_long_rows
         ):
             problem = problem.whole
@@ -306,6 +306,26 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
         "probabilities": np.array(False),  # noqa: FBT003
         "seconds": np.array([induced - began, classified - induced]),
     }
+
+
+def _few_features(kernel: "Kernel", rows: Any, problem: "Problem") -> Array | None:
+    """Return features of which the kernel is the product, where they are few; None elsewhere.
+
+    On a Gram matrix of low rank, steps of two examples take long to end.
+    """
+    from truerisk.svm.dense.features import pivoted_features
+    from truerisk.svm.example_forms import centred
+    from truerisk.svm.kernels import dense
+    from truerisk.svm.problems import FEW_FEATURES, GramProblem, KernelProblem
+
+    n, d = rows.shape
+    most = min(FEW_FEATURES, int(LOW_RANK * n))
+    if kernel.name == "linear" and d <= most:
+        return np.ascontiguousarray(dense(rows), dtype=float)
+    if kernel.name != "poly" or math.comb(d + kernel.degree, d) > most:
+        return None
+    whole = problem.whole if isinstance(problem, KernelProblem) else problem
+    return pivoted_features(centred(whole.gram), most) if isinstance(whole, GramProblem) else None
 
 
 def _parts(plan: Plan, refits: range, n: int) -> tuple[Array, Sequence[NDArray[Any]]]:
