@@ -16,7 +16,7 @@ from truerisk.intervals.auc import hanley_mcneil_standard_error
 from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
 from truerisk.results import has_code
-from truerisk.tallies.ranking_influences import ranking_influences
+from truerisk.tallies.ranking_weights import ranking_influences
 
 N = 60
 TWO, THREE = np.arange(N) % 2, np.arange(N) % 3

@@ -42,7 +42,7 @@ from truerisk.intervals.variance_components import (
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.losses import LOSSES, check_probabilities
-from truerisk.tallies.ranking_influences import (
+from truerisk.tallies.ranking_weights import (
     INFLUENCES,
     RankedRows,
     placements,

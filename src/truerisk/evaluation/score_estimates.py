@@ -42,7 +42,7 @@ from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_influences import pair_areas
+from truerisk.tallies.ranking_weights import pair_areas
 from truerisk.tallies.scored_rows import ScoredRows
 
 REACH: dict[str, Reach] = {

@@ -13,7 +13,7 @@ from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval
 from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.results import Interval
-from truerisk.tallies.ranking_influences import share_below
+from truerisk.tallies.ranking_weights import share_below
 
 
 @dataclass(frozen=True, kw_only=True)

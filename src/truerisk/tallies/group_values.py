@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import ranking_influences, share_below
-from truerisk.tallies.ranking_weights import values_of, values_of_weights
+from truerisk.tallies.ranking_weights import (
+    ranking_influences,
+    share_below,
+    values_of,
+    values_of_weights,
+)
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
 AT_ONCE = 2**17  # entries of a table (groups, rows)

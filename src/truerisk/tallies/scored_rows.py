@@ -20,8 +20,7 @@ from truerisk.tallies.group_values import (
 )
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import RankedRows, mean_influences
-from truerisk.tallies.ranking_weights import values_of
+from truerisk.tallies.ranking_weights import RankedRows, mean_influences, values_of
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
 DOCUMENTS = "eleven_point_documents"
