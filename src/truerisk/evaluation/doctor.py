@@ -22,14 +22,14 @@ from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.evaluate import evaluate_files
 from truerisk.evaluation.slicing import sliced
-from truerisk.inputs.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
+from truerisk.inputs.corpora import Corpus, read_corpus
 from truerisk.inputs.files import log_of
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
+from truerisk.inputs.records.formats import open_reader, recognise
 from truerisk.inputs.records.places import ending, shown_path
 from truerisk.inputs.records.rows import Reader, Selection, as_values
 from truerisk.inputs.records.svmlight import is_svmlight
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.text_blocks import TextFile
 from truerisk.inputs.roles import (
     USUAL_CORPUS_NAMES,
     USUAL_NAMES,
@@ -218,7 +218,8 @@ class _Look:
             corpus = read_corpus(path)
             return cls(path, "folder", rows=len(corpus), corpus=corpus)
         facts, _, _ = recognise(path, options)
-        if facts.format == "csv" and _is_svmlight(path, facts, options):
+        source = TextFile(path, facts.compression, options)
+        if facts.format == "csv" and is_svmlight(source.head(), ending(path)):
             corpus = read_corpus(path)
             return cls(path, "svmlight", rows=len(corpus), corpus=corpus)
         reader = open_reader(facts, path, options)
@@ -857,10 +858,3 @@ def _last_part(name: str) -> str:
 
 def _is_called_prediction(name: str) -> bool:
     return any(word in name.lower() for word in PREDICTION_WORDS)
-
-
-def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
-    if ending(path) in SVMLIGHT_ENDINGS:
-        return True
-    head = next(TextBytes(path, facts.compression, options).pieces(2**16), b"")
-    return is_svmlight(head.decode(errors="replace"))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Codes, Flags
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
-from truerisk.inputs.corpora import SVMLIGHT_ENDINGS, read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.checked_batches import LabelEncoder, encode
@@ -26,7 +26,7 @@ from truerisk.inputs.records.places import Places, ending, refusal
 from truerisk.inputs.records.rows import Column as CellColumn
 from truerisk.inputs.records.rows import Selection, Strings, as_floats
 from truerisk.inputs.records.svmlight import is_svmlight
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.text_blocks import TextFile
 from truerisk.inputs.roles import USUAL_NAMES, TableRoles
 
 Kind = Literal["number", "category", "text"]
@@ -411,10 +411,8 @@ def read_table(
     )
     facts, fingerprint, misnamed = recognise(path, options, holds="examples")
     with fingerprint.watched(path):
-        if facts.format == "csv" and (
-            ending(path) in SVMLIGHT_ENDINGS
-            or is_svmlight(TextBytes(path, facts.compression, options).head())
-        ):
+        source = TextFile(path, facts.compression, options)
+        if facts.format == "csv" and is_svmlight(source.head(), ending(path)):
             return _table_of_vectors(path, roles, options)
         missing = frozenset(("", *(value.strip() for value in missing_values)))
         table = TableReading(path, facts, roles, missing, options).table()
