@@ -209,10 +209,8 @@ class CountEstimates:
         low, high = binomial_bounds(
             shares.k, shares.n, level=self.request.level, method=self.request.binomial
         )
-        if shares.transform is not None:
-            low, high = shares.transform(low), shares.transform(high)
-        ends = zip(np.minimum(low, high), np.maximum(low, high), strict=True)
-        for value, n, (least, most) in zip(shares.value, shares.n, ends, strict=True):
+        ends = shares.between(low, high)
+        for value, n, least, most in zip(shares.value, shares.n, *ends, strict=True):
             interval = Interval(
                 float(least), float(most), self.request.level, self.request.binomial
             )

@@ -317,7 +317,8 @@ class RankedRows(_Sums):
             starts = np.flatnonzero(is_new)
             sums = [np.add.reduceat(one, starts) for one in sums]
             sizes = np.diff(starts, append=len(order))
-        return cls(*sums, column, is_positive, weight, order, sizes)
+        positives, negatives = sums
+        return cls(positives, negatives, column, is_positive, weight, order, sizes)
 
     def influences(self, name: str) -> Array:
         """Give the influence of each row on a measure; NaN where a class is missing."""
