@@ -42,20 +42,6 @@ def values_of(ranking: Ranking, name: str) -> float:
     return float(getattr(summary, {"roc_auc": "auc"}.get(name, name)))
 
 
-def values_of_weights(
-    scores: ArrayLike, is_positive: ArrayLike, weights: Array, names: Sequence[str]
-) -> dict[str, Array]:
-    """Give the measures of one ranking under each of (R, n) weightings of its n rows.
-
-    Examples
-    --------
-    >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
-    >>> values_of_weights([3, 2, 1], [True, False, True], weights, ["average_precision"])
-    {'average_precision': array([0.83333333, 1.        ])}
-    """
-    return SortedRows.of(scores, is_positive).values(weights, names)
-
-
 @dataclass(frozen=True)
 class SortedRows:
     """The rows of one ranking in the order of their scores, sorted once for any weightings."""
@@ -76,7 +62,14 @@ class SortedRows:
         return cls(order, starts, positive[order])
 
     def values(self, weights: Array, names: Sequence[str]) -> dict[str, Array]:
-        """Give the measures under each of (R, n) weightings of the rows."""
+        """Give the measures under each of (R, n) weightings of the rows.
+
+        Examples
+        --------
+        >>> weights = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+        >>> SortedRows.of([3, 2, 1], [True, False, True]).values(weights, ["average_precision"])
+        {'average_precision': array([0.83333333, 1.        ])}
+        """
         formulas = {name: formula_of(name) for name in names}
         of_rows = weights[:, self.order]
         table = _Table(
@@ -253,22 +246,16 @@ def top_negative(score: Array, is_positive: Flags) -> float:
     >>> top_negative(np.array([3.0, 2.0, 1.0]), np.array([True, True, False]))  # (1 + 2/4)/2
     0.75
     """
-    _, hits, every = _thresholds(score, is_positive)
+    _, at, rows = np.unique(-score, return_inverse=True, return_counts=True)
+    hits, every = np.bincount(at, is_positive).astype(np.float64), np.cumsum(rows).astype(float)
     positives = float(hits.sum())
     return float(hits @ (np.cumsum(hits) / every**2)) / positives if positives else math.nan
 
 
-def _thresholds(score: Array, is_positive: Flags) -> tuple[Indices, Array, Array]:
-    """Give the threshold of each example, its positives, and all examples down to it."""
-    levels, at = np.unique(-score, return_inverse=True)
-    hits = np.bincount(at, is_positive, len(levels)).astype(np.float64)
-    return at, hits, np.cumsum(np.bincount(at, minlength=len(levels))).astype(np.float64)
-
-
 def ranking_influences(
-    score: NDArray[Any], is_positive: Flags, weight: Array | None, names: Sequence[str]
-) -> dict[str, Array]:
-    r"""Give the influence of each example on each of the named measures.
+    score: NDArray[Any], is_positive: Flags, weight: Array | None, name: str
+) -> Array:
+    r"""Give the influence of each example on a measure.
 
     With :math:`a_j` positives at the j-th highest score, :math:`k_j` examples found there,
     precision :math:`\pi_j`, P positives and N negatives in all, an example at score j adds
@@ -287,8 +274,7 @@ def ranking_influences(
 
     NaN where a class is missing; weights are 1 if not given.
     """
-    ranked = RankedRows.of(score, is_positive, weight)
-    return {name: ranked.influences(name) for name in names}
+    return RankedRows.of(score, is_positive, weight).influences(name)
 
 
 @dataclass(frozen=True)
