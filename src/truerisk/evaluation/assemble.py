@@ -88,7 +88,7 @@ def estimates_of(
     counted = _count_estimates(tallies, request)
     ranked = ScoreEstimates(tallies, request) if scores is None else scores
     every = [*_overall(tallies, request, counted), *ranked.overall()]
-    estimates = {one.measure: one for one in every if _is_requested(one, request)}
+    estimates = {one.measure: one for one in every if request.requested([one.measure])}
     return estimates, _by_class(counted, ranked) if tallies.pos_label is None else {}
 
 
@@ -140,10 +140,6 @@ def _rejection_rate(cells: Cells, request: Request) -> Estimate:
     )
     value = float(measure.value(Rejections(*sample.features)))
     return finished(measure, value, interval, cells.n)
-
-
-def _is_requested(estimate: Estimate, request: Request) -> bool:
-    return request.measures is None or estimate.measure in request.measures
 
 
 def _unavailable(name: str, tallies: Tallies, request: Request) -> Estimate:

@@ -560,21 +560,21 @@ def _by_components(question: Question, varying: CellSample, few: float = 1.0) ->
 
 
 def refit_correlation(
-    question: Question, rarest: float, *, hull: Callable[[], tuple[Interval, Interval]] | None
+    question: Question, rarest: float, ends: tuple[Interval, Interval] | None = None
 ) -> Interval:
     """Give the interval of Matthews' correlation, with `rarest` examples in the rarest class.
 
-    With few positives it is joined with the roots of the products of the ends of precision and
-    recall (`hull`), which the correlation comes near to where positives are rare.
+    With few positives it is joined with the roots of the products of the `ends` of precision and
+    recall, which the correlation comes near to where positives are rare.
     """
     if not np.isfinite(question.value):
         return whole_range(question.level, question.measure_range)
     if question.sample.jackknifed:
         return _measure_of_groups(question)
     interval = _by_components(question, question.sample, few_of(rarest))
-    if hull is None or rarest >= FEW_OF_A_CLASS:
+    if ends is None:
         return interval
-    precision, recall = hull()
+    precision, recall = ends
     return replace(
         interval,
         low=min(interval.low, math.sqrt(precision.low * recall.low)),
