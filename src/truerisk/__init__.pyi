@@ -47,6 +47,7 @@ from .estimation.svm.without_resampling import without_resampling as without_res
 from .estimation.svm.xi_alpha import XiAlpha as XiAlpha
 from .estimation.svm.xi_alpha import xi_alpha as xi_alpha
 from .evaluation.best_threshold import best_threshold as best_threshold
+from .evaluation.best_threshold import rejection as rejection
 from .evaluation.curve_bands import calibration_intervals as calibration_intervals
 from .evaluation.curve_bands import confidence_band as confidence_band
 from .evaluation.doctor import Diagnosis as Diagnosis
@@ -55,7 +56,6 @@ from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import evaluate_counts as evaluate_counts
 from .evaluation.evaluate import evaluate_files as evaluate_files
 from .evaluation.evaluate import evaluate_frame as evaluate_frame
-from .evaluation.rejection import rejection as rejection
 from .evaluation.values import evaluate_values as evaluate_values
 from .execution.cluster import use_cluster as use_cluster
 from .inputs.corpora import Corpus as Corpus

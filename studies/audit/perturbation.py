@@ -32,7 +32,7 @@ from truerisk.estimation.svm.perturbation import (
 )
 from truerisk.execution import run_each
 from truerisk.intervals.agreement import agreement_interval
-from truerisk.intervals.perturbed import ends_of
+from truerisk.intervals.replicates import ends_of
 
 LEVEL = 0.95
 LINEAR, STANDARD_C, NORMAL = "linear", 1.0, "normal"

@@ -53,7 +53,7 @@ from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average
 from truerisk.results import Interval, has_code
 from truerisk.tallies.losses import LOSSES
-from truerisk.tallies.ranking_influences import share_below
+from truerisk.tallies.ranking_weights import share_below
 
 FOLDS, REPEATS, LEVEL, SAMPLES = 10, 5, 0.95, 300
 TARGET, RIVAL, OLD_CHOICE = "this model", "corrected_t", "bootstrap_out_of_bag"

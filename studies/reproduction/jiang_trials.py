@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.estimation.refits.plans import repeated_folds
 from truerisk.estimation.svm.perturbation import draw_weights, perturbed_losses
-from truerisk.intervals.perturbed import percentile
+from truerisk.intervals.replicates import deviation_percentile
 from truerisk.svm.linear import LinearSVM
 
 LEVEL = 0.95
@@ -58,7 +58,7 @@ def percentile_ends(value: float, spread: Array) -> tuple[float, float]:
     >>> round(low, 4), round(high, 4)
     (0.105, 0.295)
     """
-    return percentile(value, spread, len(spread), LEVEL)
+    return deviation_percentile(value, spread, len(spread), LEVEL)
 
 
 def written(ends: tuple[float, float], decimals: int = 3) -> str:

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from truerisk.evaluation import evaluate, evaluate_counts
-from truerisk.evaluation.best_threshold import choose_threshold
-from truerisk.evaluation.rejection import rejection
+from truerisk.evaluation.best_threshold import choose_threshold, rejection
 from truerisk.intervals.binomial import binomial_bounds, binomial_interval
 from truerisk.measures.thresholds import Sweep, optimal_threshold
 from truerisk.reporting.document import Chapter

@@ -16,7 +16,7 @@ from truerisk.intervals.auc import hanley_mcneil_standard_error
 from truerisk.intervals.variance_components import METHOD, components, rule_of, share_ends
 from truerisk.measures.registry import find_measure
 from truerisk.results import has_code
-from truerisk.tallies.ranking_influences import ranking_influences
+from truerisk.tallies.ranking_weights import ranking_influences
 
 N = 60
 TWO, THREE = np.arange(N) % 2, np.arange(N) % 3
@@ -296,9 +296,7 @@ def test_average_precision_has_the_interval_of_its_jackknife():
 def test_a_point_of_the_curve_has_the_interval_of_one_model_stretched_by_its_components(name):
     scores, parts = scores_of_two(5, 3), [np.arange(N) % 5] * 3
     folds = np.stack([parts[at] + 5 * at for at in range(3)])
-    influence = N * np.stack(
-        [ranking_influences(one, TWO == 1, None, [name])[name] for one in scores]
-    )
+    influence = N * np.stack([ranking_influences(one, TWO == 1, None, name) for one in scores])
     of = components(influence, folds)
     stretch = np.sqrt(1 + of.disagreement + 1.5 * max(of.together, 0) / of.independent)
     each = [named(of_two([one]).overall())[name] for one in scores]
@@ -352,10 +350,12 @@ def test_a_micro_average_is_as_long_as_the_components_of_its_examples_make_it():
     interval = named(scores.overall())["average_precision_micro"].interval
     pairs = (THREE[:, None] == np.arange(3)).ravel()
     moved = [
-        N * ranking_influences(one.score.ravel(), pairs, np.ones(3 * N), ["average_precision"])
-        ["average_precision"].reshape(N, 3).sum(axis=1)
+        N
+        * ranking_influences(one.score.ravel(), pairs, np.ones(3 * N), "average_precision")
+        .reshape(N, 3)
+        .sum(axis=1)
         for one in scores.sheets
-    ]  # fmt: skip
+    ]
     parts = components(np.array(moved), np.repeat(np.arange(3), N).reshape(3, N))
     assert interval.disagreement == pytest.approx(parts.disagreement)
     assert interval.together == pytest.approx(parts.together)

@@ -19,7 +19,7 @@ from truerisk.execution.batches import (
 
 
 class Computed:
-    """A future whose batch is run when it is asked for."""
+    """A batch that is run when it is waited for."""
 
     def __init__(self, items, log, seconds):
         self.items, self.log, self.seconds = items, log, seconds
@@ -33,6 +33,14 @@ class Computed:
         self.log.append(("cancelled", list(self.items)))
 
 
+def submitting(log, seconds):
+    def submit(items):
+        batch = Computed(items, log, seconds)
+        return batch.result, batch.cancel
+
+    return submit
+
+
 def listed(log, what):
     return [items for name, items in log if name == what]
 
@@ -40,30 +48,30 @@ def listed(log, what):
 @given(n=st.integers(0, 300), workers=st.integers(1, 5), seconds=st.floats(1e-7, 10))
 def test_every_item_comes_once_and_in_its_order(n, workers, seconds):
     log = []
-    results = in_order(lambda items: Computed(items, log, seconds), range(n), workers)
+    results = in_order(submitting(log, seconds), range(n), workers)
     assert [int(result["item"]) for result in results] == list(range(n))
     assert not listed(log, "cancelled")
 
 
 def test_the_caller_is_never_more_than_a_few_batches_behind():
     log = []
-    results = in_order(lambda items: Computed(items, log, 1.0), range(1000), 2)
+    results = in_order(submitting(log, 1.0), range(1000), 2)
     for requests, _ in zip(range(1, 100), results, strict=False):
         assert len(listed(log, "submitted")) - requests < UNDER_WAY * 2
 
 
 def test_short_tasks_go_in_large_batches_and_long_ones_alone():
     log = []
-    list(in_order(lambda items: Computed(items, log, 1e-4), range(10_000), 2))
+    list(in_order(submitting(log, 1e-4), range(10_000), 2))
     assert len(listed(log, "submitted")) < 60
     log.clear()
-    list(in_order(lambda items: Computed(items, log, 5.0), range(50), 2))
+    list(in_order(submitting(log, 5.0), range(50), 2))
     assert {len(items) for items in listed(log, "submitted")} == {1}
 
 
 def test_what_nobody_asks_for_any_more_is_cancelled():
     log = []
-    results = in_order(lambda items: Computed(items, log, 1.0), range(20), 2)
+    results = in_order(submitting(log, 1.0), range(20), 2)
     next(results)
     results.close()
     submitted = listed(log, "submitted")

@@ -1,5 +1,6 @@
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ class Addresses:
 
     def submit(self, *_, pure):
         assert not pure
-        return "future"
+        return SimpleNamespace(cancel=None)
 
     def gather(self, future, direct):
         self.asked.append(direct)
@@ -118,5 +119,6 @@ class Addresses:
 def test_only_workers_on_this_computer_are_asked_directly(addresses, direct):
     client = Addresses(*addresses)
     submit = cluster.Cluster(client, ours=False).submitting(("task", {}))
-    assert submit([1]).result() == "future"
+    wait, cancel = submit([1])
+    assert wait().cancel is cancel
     assert client.asked == [direct]

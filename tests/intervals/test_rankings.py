@@ -11,7 +11,6 @@ from scipy import stats
 import truerisk as tr
 from truerisk.intervals.distributions import score_ends, two_sided_t
 from truerisk.intervals.rankings import (
-    METHODS,
     RANKINGS,
     precision_bias,
     ranking_interval,
@@ -203,7 +202,7 @@ def test_nothing_is_drawn():
     truth = np.arange(60) % 3 == 0
     score = truth + RNG.normal(size=60)
     first, second = (tr.evaluate(truth, y_score=score, random_state=seed) for seed in (1, 2))
-    for name, method in METHODS.items():
+    for name, (_, method) in RANKINGS.items():
         assert first[name].interval == second[name].interval, name
         assert first[name].interval.method == method
 

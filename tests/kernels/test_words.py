@@ -11,16 +11,18 @@ from scipy.sparse import csr_matrix
 
 from truerisk.kernels import uncompiled
 from truerisk.kernels import words as compiled
-from truerisk.text import vocabulary
-from truerisk.text.terms import as_bytes, folding, words_of
-from truerisk.text.vocabulary import (
+from truerisk.text import words as counting
+from truerisk.text.words import (
     FREE,
     ROW_WIDTH,
     WORD,
+    as_bytes,
     count_words,
+    folding,
     free_table,
     rows_for,
     sorted_rows,
+    words_of,
 )
 
 plain = uncompiled("words")
@@ -56,7 +58,7 @@ def test_words_are_counted_in_the_order_of_first_appearance(documents):
 
 
 def test_the_table_grows_and_forgets_nothing(monkeypatch):
-    monkeypatch.setattr(vocabulary, "FIRST_CAPACITY", 2)
+    monkeypatch.setattr(counting, "FIRST_CAPACITY", 2)
     documents = [f"w{'x' * (i % 23)}{chr(97 + i % 26) * (i // 23)} again" for i in range(400)]
     expected = [list(Counter(words_of(document)).items()) for document in documents]
     assert counters(documents) == expected
@@ -131,8 +133,8 @@ def test_the_sweep_counts_as_its_uncompiled_twin_does(monkeypatch):
         "corn corn ab ab internationally",
     ]
     by_compiled = counted(documents)
-    monkeypatch.setattr(vocabulary, "kernel", plain)
-    monkeypatch.setattr(vocabulary, "FIRST_CAPACITY", 2)
+    monkeypatch.setattr(counting, "kernel", plain)
+    monkeypatch.setattr(counting, "FIRST_CAPACITY", 2)
     by_plain = counted(documents)
     for first, second in zip(by_compiled, by_plain, strict=True):
         assert np.array_equal(first, second)

@@ -19,8 +19,7 @@ from truerisk.tallies.cells import BinaryCounts
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import pair_areas
-from truerisk.tallies.ranking_weights import FORMULAS, values_of
+from truerisk.tallies.ranking_weights import FORMULAS, pair_areas, values_of
 from truerisk.tallies.scored_rows import ScoredRows
 
 # ranks 5 +, 4 + and −, 3 −, 2 +, 1 −: worked out in tests/tallies/test_ranking_summary.py

@@ -3,7 +3,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.intervals.rankings import METHODS
+from truerisk.intervals.rankings import RANKINGS
 from truerisk.measures import MEASURES, find_measure, registry
 from truerisk.measures.registry import (
     BINOMIAL_INTERVALS,
@@ -18,7 +18,12 @@ from truerisk.tallies.ranking import Ranking
 
 OTHERS = {"delong", "gamma_of_losses", "partial_placements", "pair_placements", "betting",
           "empirical_bernstein"}  # fmt: skip
-KNOWN = {*BINOMIAL_INTERVALS, *CELL_INTERVALS, *METHODS.values(), *OTHERS}
+KNOWN = {
+    *BINOMIAL_INTERVALS,
+    *CELL_INTERVALS,
+    *(method for _, method in RANKINGS.values()),
+    *OTHERS,
+}
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.name)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from truerisk.errors import InputError
-from truerisk.evaluation.rejection import rejection
+from truerisk.evaluation.best_threshold import rejection
 from truerisk.measures.rejection import error_reject, rejection_curve
 from truerisk.measures.thresholds import sweep
 from truerisk.tallies.ranking import rank

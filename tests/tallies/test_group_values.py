@@ -43,7 +43,7 @@ def test_each_group_is_left_out_and_counted_twice(name, weight):
     values = (
         area_values(SCORE, TRUTH, GROUP, weight)
         if name == "roc_auc"
-        else ranking_values(SCORE, TRUTH, GROUP, weight, [name])[name]
+        else ranking_values(SCORE, TRUTH, GROUP, weight, name)
     )
     assert values.value == pytest.approx(ranked(name, weight))
     for group in range(9):
@@ -58,9 +58,9 @@ def test_many_groups_are_taken_to_first_order(monkeypatch):
     group = np.arange(2000) // 10
     truth = rng.random(2000) < 0.3
     score = truth + rng.normal(size=2000) + rng.normal(size=200)[group] / 2
-    exact = ranking_values(score, truth, group, None, NAMES)
+    exact = {name: ranking_values(score, truth, group, None, name) for name in NAMES}
     monkeypatch.setattr(group_values, "MAX_EXACT", 1)
-    rough = ranking_values(score, truth, group, None, NAMES)
+    rough = {name: ranking_values(score, truth, group, None, name) for name in NAMES}
     for name in NAMES:
         moved = [one[name].value - one[name].without for one in (exact, rough)]
         error = [np.sqrt((one**2).sum()) for one in moved]

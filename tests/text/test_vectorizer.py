@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.text import vectorizer as module
-from truerisk.text import vocabulary
+from truerisk.text import words
 from truerisk.text.vectorizer import Vectorizer
 
 # All that need no numbers as input; scikit-learn itself gives none of the others to text.
@@ -129,9 +129,9 @@ def test_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(1)
     texts = [" ".join("w" * length for length in rng.integers(1, 40, 30)) for _ in range(300)]
     alone = Vectorizer().fit_transform(texts)
-    for place in (module, vocabulary):
+    for place in (module, words):
         monkeypatch.setattr(place, "threads_for", lambda _: 3)
-    monkeypatch.setattr(vocabulary, "BLOCK_CHARACTERS", 1000)
+    monkeypatch.setattr(words, "BLOCK_CHARACTERS", 1000)
     vectorizer = Vectorizer()
     for shared in (vectorizer.fit_transform(texts), vectorizer.transform(texts)):
         for part in ("data", "indices", "indptr"):

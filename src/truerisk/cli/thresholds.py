@@ -233,7 +233,7 @@ def reject(files: tuple[Path, ...], **options: Any) -> None:
     truerisk reject predictions.csv --want-rejection 0.1
     truerisk reject svm.csv --score decision --threshold 0
     """
-    from truerisk.evaluation.rejection import rejection_of
+    from truerisk.evaluation.best_threshold import rejection_of
 
     out.check_outputs(options, files)
     roles, strictness = opt.reading_from(options)

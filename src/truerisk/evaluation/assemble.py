@@ -9,12 +9,11 @@ import numpy as np
 
 from truerisk.aliases import Array
 from truerisk.checks import listed, shown
-from truerisk.errors import InputError
 from truerisk.evaluation.class_prior import at_prior, prior_note
 from truerisk.evaluation.count_estimates import CountEstimates, finished
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.score_estimates import ScoreEstimates, group_notes
+from truerisk.evaluation.score_estimates import ScoreEstimates, check_two_groups, group_notes
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.cell_sample import CellSample
 from truerisk.intervals.choose import proportion_interval
@@ -59,7 +58,9 @@ def assemble(
         tallies = at_prior(tallies, request.prior)
     sizes = _group_sizes(tallies)
     if sizes is not None and scores is None:
-        _check_groups(sizes, request)
+        check_two_groups(len(sizes))
+        remedy = " Every interval of rows in groups is the jackknife over groups."
+        request.refuse(("binomial", "cell_interval"), " with groups", remedy)
     estimates, by_class = estimates_of(tallies, request, scores)
     for name in request.measures or ():
         if name not in estimates and not any(name in one for one in by_class.values()):
@@ -87,7 +88,7 @@ def estimates_of(
     counted = _count_estimates(tallies, request)
     ranked = ScoreEstimates(tallies, request) if scores is None else scores
     every = [*_overall(tallies, request, counted), *ranked.overall()]
-    estimates = {one.measure: one for one in every if _is_requested(one, request)}
+    estimates = {one.measure: one for one in every if request.requested([one.measure])}
     return estimates, _by_class(counted, ranked) if tallies.pos_label is None else {}
 
 
@@ -101,22 +102,6 @@ def _group_sizes(tallies: Tallies) -> Array | None:
     else:
         return None
     return np.asarray(sizes[sizes > 0])
-
-
-def _check_groups(sizes: Array, request: Request) -> None:
-    """Refuse what says nothing of other groups, and intervals that do not know of groups."""
-    if len(sizes) < 2:
-        raise InputError(
-            "`groups` must name 2 groups at least; got 1. One group says nothing of others; "
-            "leave `groups` out if its rows are independent."
-        )
-    default = Request()
-    for name in ("binomial", "cell_interval"):
-        if getattr(request, name) != getattr(default, name):
-            raise InputError(
-                f"`{name}` must be left out with groups; got {shown(getattr(request, name))}. "
-                "Every interval of rows in groups is the jackknife over groups."
-            )
 
 
 def _count_estimates(tallies: Tallies, request: Request) -> CountEstimates | None:
@@ -155,10 +140,6 @@ def _rejection_rate(cells: Cells, request: Request) -> Estimate:
     )
     value = float(measure.value(Rejections(*sample.features)))
     return finished(measure, value, interval, cells.n)
-
-
-def _is_requested(estimate: Estimate, request: Request) -> bool:
-    return request.measures is None or estimate.measure in request.measures
 
 
 def _unavailable(name: str, tallies: Tallies, request: Request) -> Estimate:

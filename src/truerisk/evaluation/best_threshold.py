@@ -1,4 +1,7 @@
-"""The best threshold: by a criterion, among those that keep a promise, with intervals."""
+"""The best threshold: of scores by a criterion, of evidence below which no answer is given.
+
+Both may be chosen among those that keep a promise; scores then have intervals that allow for it.
+"""
 
 import dataclasses
 import math
@@ -13,7 +16,7 @@ from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_counts
-from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.predictions import Predictions, made_predictions
 from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     accepted_for,
@@ -26,6 +29,12 @@ from truerisk.intervals.chosen_thresholds import (
 from truerisk.intervals.rankings import ranking_interval
 from truerisk.measures.costs import OUTCOMES
 from truerisk.measures.registry import find_measure
+from truerisk.measures.rejection import (
+    ErrorRejectCurve,
+    GuaranteedRejection,
+    RejectionPoint,
+    error_reject,
+)
 from truerisk.measures.thresholds import (
     Guarantee,
     Sweep,
@@ -42,6 +51,7 @@ from truerisk.tallies.ranking import Ranking, rank
 AT_THRESHOLD = ("precision", "recall", "specificity", "f1", "gmean", "youden")
 SWEPT = ("precision", "recall", "f1")
 SEQUENCE, ORDER = "fixed_sequence", "order_statistic"
+ENTRIES_AT_ONCE = 2**22  # of the score matrix: memory stays bounded
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,8 +249,7 @@ def threshold_rows(
     for name in SWEPT:
         share = find_measure(name)(counts)
         low, high = clopper_pearson(share.k, share.n, level) if sure else unknown
-        if share.transform is not None:
-            low, high = share.transform(low), share.transform(high)
+        low, high = share.between(low, high)
         columns |= {name: share.value, f"{name}_low": low, f"{name}_high": high}
     if costs is not None:
         low, high = _cost_ends(counts, costs, level) if sure else unknown
@@ -307,7 +316,7 @@ def _check_independent(ranking: Ranking, *, independent: bool) -> None:
         )
 
 
-def check_guarantee(guarantee: Mapping[str, float], measures: tuple[str, ...]) -> None:
+def _check_guarantee(guarantee: Mapping[str, float], measures: tuple[str, ...]) -> None:
     """Refuse a promise of another measure, or one that no example could break or keep."""
     for name, bound in guarantee.items():
         check_choice(name, measures, "guarantee")
@@ -344,7 +353,7 @@ def _guarantees(
     table: Sweep, guarantee: Mapping[str, float], level: float
 ) -> tuple[Flags, tuple[Guarantee, ...]]:
     """Find the rows at which all promises are kept, and say what is known of each."""
-    check_guarantee(guarantee, tuple(PROMISES))
+    _check_guarantee(guarantee, tuple(PROMISES))
     delta = (1 - level) / len(guarantee)
     together, given = np.ones(len(table), dtype=np.bool_), []
     for name, bound in guarantee.items():
@@ -355,7 +364,7 @@ def _guarantees(
         else:
             order = slice(None, None, 1 if promise.falling else -1)
             kept = kept_in_sequence(of[order], errors[order], 1 - bound, delta)[order]
-        one = guaranteed_ends(name, bound, 1 - delta, promise.method, table.threshold[kept])
+        one = _guaranteed_ends(name, bound, 1 - delta, promise.method, table.threshold[kept])
         if not one.is_kept:
             one = _explained(one, promise, errors, of, n=int(table.tp[-1] + table.fp[-1]))
         given.append(one)
@@ -363,7 +372,7 @@ def _guarantees(
     return together, tuple(given)
 
 
-def guaranteed_ends(
+def _guaranteed_ends(
     name: str, bound: float, level: float, method: str, thresholds: Array
 ) -> Guarantee:
     """Make the guarantee of the thresholds that keep it, which may be none."""
@@ -378,14 +387,14 @@ def _explained(
 ) -> Guarantee:
     """Say why no threshold keeps a promise, and how many examples would be needed."""
     if promise.method == SEQUENCE:
-        return explained_sequence(one, errors, of, n)
+        return _explained_sequence(one, errors, of, n)
     here, least = int(of[0]), accepted_for(0, 1 - one.bound, 1 - one.level)
     reason = f"That takes {least:,} {promise.things} or more; here are {here:,}."
     needed = math.inf if here == 0 else math.ceil(n * least / here)
     return dataclasses.replace(one, reason=reason, needed=needed)
 
 
-def explained_sequence(
+def _explained_sequence(
     one: Guarantee, errors: NDArray[Any], accepted: NDArray[Any], n: int
 ) -> Guarantee:
     """Say why no threshold of a sequence keeps a promise, by the one that comes nearest to it."""
@@ -447,3 +456,138 @@ def _after_choice(estimate: Estimate, level: float) -> Estimate:
         return estimate
     interval = Interval(ends.low, ends.high, level, f"{ends.method}_after_choice")
     return dataclasses.replace(estimate, interval=interval)
+
+
+def rejection(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    threshold: float | None = None,
+    labels: Sequence[Any] | None = None,
+    guarantee: Mapping[str, float] | None = None,
+    level: float = 0.95,
+) -> ErrorRejectCurve:
+    r"""Draw the error-reject curve of scores, and guarantee the error rate of what is accepted.
+
+    The evidence for the answer to an example is the score of the best class minus that of the
+    second.  For two classes and probabilities that is :math:`|2p - 1|`; for decision values about a
+    threshold, :math:`|s - t|`.  Votes, posteriors and outputs of a network are all scores.
+
+    A threshold of evidence chosen on some examples looks better on them than it will on others.
+    With ``guarantee={"error": 0.02}`` the curve's `guaranteed` is the least rejection at which at
+    most 2 % of the answers are wrong, with probability at least `level` over samples, although the
+    threshold was chosen on these examples.  **Proven** for independent examples whose evidence has
+    no ties; with ties, if answers with less evidence are not less often wrong
+    (`intervals.chosen_thresholds.kept_in_sequence`).
+
+    Parameters
+    ----------
+    y_true
+        Labels.
+    y_score
+        (n,): probabilities of the positive class, or decision values if `threshold` is given;
+        (n, K): a score for each class.
+    pos_label
+        For two classes, the positive label; may be left out for {0, 1}, {-1, 1} and booleans.
+    threshold
+        Scores from here on mean positive.
+    labels
+        For K classes, the label of each column.
+    guarantee
+        The error rate that is promised of the answers: ``{"error": 0.02}``.
+    level
+        Confidence of the guarantee.
+
+    References
+    ----------
+    .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
+       Information Theory 16(1), 41-46, 1970. https://doi.org/10.1109/TIT.1970.1054406
+
+    Examples
+    --------
+    >>> curve = rejection([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.1])
+    >>> curve.rejection_rate.tolist(), curve.error_rate.round(2).tolist()
+    ([0.0, 0.25, 0.5], [0.25, 0.0, 0.0])
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(0.2, 0.2, size=1000)
+    >>> safe = rejection(rng.random(1000) < p, p, guarantee={"error": 0.05}).guaranteed
+    >>> safe.point.accepted, safe.point.errors, safe.naive.accepted
+    (833, 30, 882)
+    """
+    coded = Predictions.from_arrays(y_true, y_score=y_score, labels=labels, allow_inf=True)
+    return rejection_of(coded, pos_label, threshold, guarantee=guarantee, level=level)
+
+
+def rejection_of(
+    coded: Predictions,
+    pos_label: Any,
+    threshold: float | None,
+    *,
+    guarantee: Mapping[str, float] | None,
+    level: float,
+) -> ErrorRejectCurve:
+    """Draw the curve of scores that are coded already; parameters as for `rejection`."""
+    if coded.classes is None:
+        curve = error_reject(*_of_one_score(coded, pos_label, threshold))
+    elif threshold is None and pos_label is None:
+        curve = error_reject(*_of_classes(coded, coded.classes))
+    else:
+        raise InputError("`pos_label` and `threshold` must be left out when there are K scores.")
+    return curve if not guarantee else _with_guarantee(curve, guarantee, level)
+
+
+def _of_one_score(
+    coded: Predictions, pos_label: Any, threshold: float | None
+) -> tuple[Array, Flags]:
+    """Give the evidence for the answer to each example, and whether that is wrong."""
+    scores, truly, _ = coded.against_the_rest(pos_label)
+    if threshold is not None:
+        check_number(threshold, "threshold")
+        return np.abs(scores - threshold), (scores >= threshold) != truly
+    if not np.all((scores >= 0) & (scores <= 1)):
+        raise InputError(
+            "`y_score` must be probabilities when no threshold is given; they range over "
+            f"[{np.min(scores):g}, {np.max(scores):g}]. "
+            "Give `threshold=`: 0 for decision values of an SVM."
+        )
+    return np.abs(2 * scores.astype(np.float64) - 1), (scores >= 0.5) != truly
+
+
+def _of_classes(coded: Predictions, classes: tuple[str, ...]) -> tuple[Array, Flags]:
+    """Give the best score less the second, and whether the class that scores best is wrong."""
+    coded.refuse_unscored(classes)
+    scores: NDArray[Any] = coded.score  # type: ignore[assignment]
+    if len(classes) < 2:
+        raise InputError(f"`y_score` must have a column for each class; got {len(classes)}.")
+    evidence, wrong = np.empty(len(scores)), np.empty(len(scores), dtype=bool)
+    step = max(1, ENTRIES_AT_ONCE // len(classes))
+    for begin in range(0, len(scores), step):
+        part = slice(begin, begin + step)
+        top_two = np.partition(scores[part].astype(np.float64), len(classes) - 2, axis=1)[:, -2:]
+        second, top = top_two.T
+        tied = top == second  # two infinities are tied; their difference would be no number
+        evidence[part] = np.where(tied, 0.0, top - np.where(tied, 0.0, second))
+        wrong[part] = (
+            made_predictions(scores[part], classes, coded.members.index) != coded.truth[part]
+        )
+    return evidence, wrong
+
+
+def _with_guarantee(
+    curve: ErrorRejectCurve, guarantee: Mapping[str, float], level: float
+) -> ErrorRejectCurve:
+    """Find the least rejection that keeps a promise."""
+    _check_guarantee(guarantee, ("error",))
+    check_level(level)
+    bound = guarantee["error"]
+    accepted, errors = curve.accepted[::-1], curve.errors[::-1]
+    kept = kept_in_sequence(accepted, errors, bound, 1 - level)
+    one = _guaranteed_ends("error", bound, level, SEQUENCE, curve.thresholds[::-1][kept])
+    point = RejectionPoint(np.nan, 1.0, np.nan, 0, 0)
+    if one.is_kept:
+        point = curve.at(one.lowest)
+    else:
+        one = _explained_sequence(one, errors, accepted, int(accepted[-1]))
+    naive = curve.threshold_for_error(bound)
+    return dataclasses.replace(curve, guaranteed=GuaranteedRejection(one, point, naive))

@@ -38,7 +38,7 @@ from truerisk.intervals.class_averages import (
     macro_interval,
     recall_interval,
 )
-from truerisk.intervals.variance_components import rule_of
+from truerisk.intervals.variance_components import FEW_OF_A_CLASS, rule_of
 from truerisk.measures.averages import AVERAGES, Average, left_out, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
@@ -209,10 +209,8 @@ class CountEstimates:
         low, high = binomial_bounds(
             shares.k, shares.n, level=self.request.level, method=self.request.binomial
         )
-        if shares.transform is not None:
-            low, high = shares.transform(low), shares.transform(high)
-        ends = zip(np.minimum(low, high), np.maximum(low, high), strict=True)
-        for value, n, (least, most) in zip(shares.value, shares.n, ends, strict=True):
+        ends = shares.between(low, high)
+        for value, n, least, most in zip(shares.value, shares.n, *ends, strict=True):
             interval = Interval(
                 float(least), float(most), self.request.level, self.request.binomial
             )
@@ -402,23 +400,16 @@ class CountEstimates:
         return refit_measure(question)
 
     def _refit_correlation(self, question: Question) -> Interval:
-        """Give the interval of the MCC; where the positive class of two is the rarer, its hull."""
-        truth = self.class_counts.truth
+        """Give the interval of the MCC; where the positive class of two is rare, its hull."""
+        truth, positive = self.class_counts.truth, self._positive
         rarest = float(truth[truth > 0].min())
-        positive = self._positive
-        if positive is None or truth[positive] > rarest:
-            return refit_correlation(question, rarest, hull=None)
-        sample = self.sample.collapsed(outcomes(self.every, positive))
-
-        def hull() -> tuple[Interval, Interval]:
-            precision, recall = (
-                self._estimate(find_measure(name), sample, binary_counts).interval
-                for name in ("precision", "recall")
-            )
-            whole = Interval(0.0, 1.0, self.request.level, "undefined")
-            return precision or whole, recall or whole
-
-        return refit_correlation(question, rarest, hull=hull)
+        if positive is None or truth[positive] > rarest or rarest >= FEW_OF_A_CLASS:
+            return refit_correlation(question, rarest)
+        whole = Interval(0.0, 1.0, self.request.level, "undefined")
+        precision, recall = (
+            one.interval or whole for one in self.of_label(positive, ("precision", "recall"))
+        )
+        return refit_correlation(question, rarest, (precision, recall))
 
     @cached_property
     def _tables(self) -> Array | None:

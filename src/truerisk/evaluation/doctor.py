@@ -21,15 +21,15 @@ from truerisk.aliases import Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.evaluate import evaluate_files
-from truerisk.evaluation.slicing import sliced
-from truerisk.inputs.corpora import SVMLIGHT_ENDINGS, Corpus, read_corpus
+from truerisk.evaluation.slicing import missing_in, sliced
+from truerisk.inputs.corpora import Corpus, read_corpus
 from truerisk.inputs.files import log_of
 from truerisk.inputs.options import ReadingOptions
-from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
+from truerisk.inputs.records.formats import open_reader, recognise
 from truerisk.inputs.records.places import ending, shown_path
 from truerisk.inputs.records.rows import Reader, Selection, as_values
 from truerisk.inputs.records.svmlight import is_svmlight
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.text_blocks import TextFile
 from truerisk.inputs.roles import (
     USUAL_CORPUS_NAMES,
     USUAL_NAMES,
@@ -40,7 +40,7 @@ from truerisk.inputs.roles import (
 )
 from truerisk.inputs.tables import read_table
 from truerisk.labels import in_order, plain_positive
-from truerisk.results import Evaluation, Finding, Reportable, Row
+from truerisk.results import Evaluation, Finding, Reportable, Row, has_code
 from truerisk.tallies.ranking import rank
 
 Kind = Literal[
@@ -85,6 +85,15 @@ class Answer:
     question: str
     command: str = field(default="", kw_only=True)
     missing: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What came of an attempt to read a file: the options that it takes, or why it fails."""
+
+    options: tuple[str, ...] = ()
+    reason: str = ""
+    evaluation: Evaluation | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +227,8 @@ class _Look:
             corpus = read_corpus(path)
             return cls(path, "folder", rows=len(corpus), corpus=corpus)
         facts, _, _ = recognise(path, options)
-        if facts.format == "csv" and _is_svmlight(path, facts, options):
+        source = TextFile(path, facts.compression, options)
+        if facts.format == "csv" and is_svmlight(source.head(), ending(path)):
             corpus = read_corpus(path)
             return cls(path, "svmlight", rows=len(corpus), corpus=corpus)
         reader = open_reader(facts, path, options)
@@ -253,7 +263,7 @@ class _Look:
 
     @cached_property
     def missing(self) -> dict[str, Flags]:
-        return {name: _missing(column) for name, column in self.values.items()}
+        return {name: missing_in(column) for name, column in self.values.items()}
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
@@ -268,27 +278,23 @@ class _Look:
                 name=name,
                 kind=self.kinds[name],
                 role=roles.get(name, ""),
-                distinct=len(self.words(name)),
+                distinct=len(self.words[name]),
                 missing=int(self.missing[name].sum()),
-                examples=tuple(list(self.words(name))[:EXAMPLES]),
+                examples=tuple(list(self.words[name])[:EXAMPLES]),
             )
             for name in self.values
         ]
 
-    def words(self, name: str) -> dict[str, int]:
-        """Count the distinct values of a column, as texts; the most frequent first."""
-        return self._counts[name]
-
     @cached_property
-    def _counts(self) -> dict[str, dict[str, int]]:
-        counts = {}
-        for name, column in self.values.items():
-            present = column[~self.missing[name]].tolist()
-            counts[name] = dict(Counter(map(_as_text, present)).most_common())
-        return counts
+    def words(self) -> dict[str, dict[str, int]]:
+        """How often each value of a column occurs, as text; the most frequent first."""
+        return {
+            name: dict(Counter(_texts(column[~self.missing[name]])).most_common())
+            for name, column in self.values.items()
+        }
 
     def _kind(self, name: str) -> Kind:  # noqa: PLR0911  (one line per kind)
-        words, n = self.words(name), self.rows - int(self.missing[name].sum())
+        words, n = self.words[name], self.rows - int(self.missing[name].sum())
         if not words:
             return "empty"
         if len(words) == 1:
@@ -363,7 +369,7 @@ class _Look:
             (one, other)
             for at, one in enumerate(labels)
             for other in labels[at + 1 :]
-            if set(self.words(one)) == set(self.words(other))
+            if set(self.words[one]) == set(self.words[other])
             and _is_called_prediction(one) != _is_called_prediction(other)
         ]
         if len(pairs) != 1:
@@ -372,36 +378,30 @@ class _Look:
         return Roles(truth=truth, pred=pred)
 
     @cached_property
-    def role_options(self) -> list[str]:
-        """The options that name roles which the names of the columns do not give."""
-        if self.roles is None:
-            return []
-        options = []
-        for role in ("truth", "pred"):
-            name = getattr(self.roles, role)
-            if name and role not in self.roles.guessed:
-                options += [f"--{role}", name]
-        return options
-
-    @cached_property
-    def tried(self) -> tuple[Evaluation, list[str]] | str:
-        """The predictions as they can be read, with the options that it takes; else the reason."""
+    def tried(self) -> _Trial:
+        """The predictions as they can be read."""
         roles = self.roles
         if roles is None:
-            return "no columns that could be true and predicted labels (--truth, --pred, --score)"
+            reason = "no columns that could be true and predicted labels (--truth, --pred, --score)"
+            return _Trial(reason=reason)
         plain = Roles(**{name: getattr(roles, name) for name in Roles.__dataclass_fields__})
-        tried = self._evaluated(
-            plain, (None, self._rare_label(roles.truth)), measures=("accuracy", "roc_auc")
-        )
-        return tried if isinstance(tried, str) else (tried[0], [*self.role_options, *tried[1]])
+        named = [  # what the names of the columns do not say
+            part
+            for role in ("truth", "pred")
+            if getattr(roles, role) and role not in roles.guessed
+            for part in (f"--{role}", getattr(roles, role))
+        ]
+        positives = (None, self._rare_label(roles.truth))
+        return self._evaluated(plain, named, positives, measures=("accuracy", "roc_auc"))
 
     def _evaluated(
-        self, roles: Roles, positives: tuple[str | None, ...] = (None,), **request: Any
-    ) -> tuple[Evaluation, list[str]] | str:
-        """Evaluate the file, gaps refused or else dropped; give the options that it takes, too.
-
-        The reason why not, where it cannot be read.
-        """
+        self,
+        roles: Roles,
+        named: Sequence[str],
+        positives: tuple[str | None, ...] = (None,),
+        **request: Any,
+    ) -> _Trial:
+        """Evaluate the file, gaps refused or else dropped; the options begin with those `named`."""
         reason = ""
         for positive, missing in product(positives, GAPS):
             reading = ReadingOptions(missing=missing)
@@ -412,13 +412,14 @@ class _Look:
             except InputError as error:
                 reason = reason or str(error)
                 continue
-            options = [] if positive is None else ["--positive", positive]
-            return evaluation, options + ([] if missing == "refuse" else ["--missing", "drop"])
-        return reason
+            options = [*named, *([] if positive is None else ["--positive", positive])]
+            options += [] if missing == "refuse" else ["--missing", "drop"]
+            return _Trial(tuple(options), evaluation=evaluation)
+        return _Trial(reason=reason)
 
     def _rare_label(self, column: str | None) -> str | None:
         """Name the rarer of two labels, which is to be found; None where that is plain."""
-        words = self.words(column) if column else {}
+        words = self.words[column] if column else {}
         if len(words) != 2 or plain_positive(list(words)) is not None:
             return None
         return min(reversed(list(words)), key=words.__getitem__)
@@ -430,9 +431,9 @@ class _Look:
             return "corpus"
         if self.is_log:
             return "log"
-        if self.roles is not None and not isinstance(self.tried, str):
+        if self.tried.evaluation is not None:
             return "predictions"
-        if any(not isinstance(options, str) for options in self.logged.values()):
+        if any(one.evaluation is not None for one in self.logged.values()):
             return "log"
         if self._documents is not None:
             return "corpus"
@@ -441,35 +442,33 @@ class _Look:
     # Evaluation logs
 
     @cached_property
-    def logged(self) -> dict[str, list[str] | str]:
-        """The options that read each result of a log; else the reason why it cannot be read."""
-        return {name: self._log_options(name) for name in self.metrics}
+    def logged(self) -> dict[str, _Trial]:
+        """Each result of a log as it can be read."""
+        return {name: self._logged(name) for name in self.metrics}
 
-    def _log_options(self, name: str, **request: Any) -> list[str] | str:
-        tried = self._evaluated(Roles(correct=name), **request)
-        return tried if isinstance(tried, str) else ["--correct", name, *tried[1]]
+    def _logged(self, name: str, **request: Any) -> _Trial:
+        return self._evaluated(Roles(correct=name), ["--correct", name], **request)
 
     @property
     def has_ids(self) -> bool:
         return any(name.strip().lower() in USUAL_NAMES["id"] for name in self.values)
 
     def _of_log(self) -> Iterator[Answer]:
-        for name, options in list(self.logged.items())[:MAX_LISTED]:
-            question = f"How often is it right, by {name}?"
-            yield self._answer(question, "score", options)
-            if self._group is not None and not isinstance(options, str):
+        for name, trial in list(self.logged.items())[:MAX_LISTED]:
+            yield self._answer(f"How often is it right, by {name}?", "score", trial)
+            if self._group is not None and not trial.reason:
                 question = f"Do questions of one {self._group} belong together?"
-                yield self._answer(question, "score", [*options, "--group", self._group])
+                yield self._answer(question, "score", trial, "--group", self._group)
         # Where the first result that can be read is worse, by columns of words.
-        readable = [name for name, one in self.logged.items() if not isinstance(one, str)]
+        readable = [name for name, one in self.logged.items() if not one.reason]
         by = [
             column
             for column in self._slice_columns(None)
             if self.kinds[column] == "labels" and column not in self.metrics
         ]
-        sliced_by = self._log_options(readable[0], by=by) if readable and by else ""
-        if not isinstance(sliced_by, str):
-            yield self._answer(WORSE_WHERE, "score", [*sliced_by, *_repeated("--by", by)])
+        sliced_by = self._logged(readable[0], by=by) if readable and by else None
+        if sliced_by is not None and not sliced_by.reason:
+            yield self._answer(WORSE_WHERE, "score", sliced_by, *_repeated("--by", by))
 
     # Tables and documents
 
@@ -491,11 +490,12 @@ class _Look:
         except InputError:
             return None
 
-    def _table_options(self) -> list[str] | str:
-        """Give the options of a table that can be read; else the reason why not."""
+    @cached_property
+    def tabled(self) -> _Trial:
+        """The table as it can be read."""
         target = self.target
         if target is None:
-            return "no column of labels to learn (--target)"
+            return _Trial(reason="no column of labels to learn (--target)")
         dropped = [
             name
             for name, kind in self.kinds.items()
@@ -507,12 +507,13 @@ class _Look:
                 self.path, target=target, group=self._group, drop=dropped, text=texts
             )
         except (InputError, ResourceError) as error:
-            return str(error)
+            return _Trial(reason=str(error))
         rarest = min(Counter(table.y.tolist()).values())
         if rarest < 10:
-            return f"a class of {target} has {rarest} examples, and ten folds need ten"
+            reason = f"a class of {target} has {rarest} examples, and ten folds need ten"
+            return _Trial(reason=reason)
         options = ["--target", target, *_repeated("--drop", dropped), *_repeated("--text", texts)]
-        return options + ([] if self._group is None else ["--group", self._group])
+        return _Trial((*options, *([] if self._group is None else ["--group", self._group])))
 
     def _positive(self) -> list[str]:
         rare = self._rare_label(self.target)
@@ -523,7 +524,7 @@ class _Look:
         names = [
             name
             for name in self.values
-            if _last_part(name) in USUAL_NAMES["group"] and 10 <= len(self.words(name)) < self.rows
+            if _last_part(name) in USUAL_NAMES["group"] and 10 <= len(self.words[name]) < self.rows
         ]
         return names[0] if len(names) == 1 else None
 
@@ -540,8 +541,8 @@ class _Look:
     def answers(self, files: int) -> Iterator[Answer]:
         """Give the questions that this file can answer, then those that it cannot."""
         another = "the other model's {} of the same {}, in a second file"
-        if self.kind == "predictions" and not isinstance(self.tried, str):
-            yield from self._of_predictions(*self.tried)
+        if self.kind == "predictions" and self.tried.evaluation is not None:
+            yield from self._of_predictions(self.tried.evaluation)
             if files == 1:
                 yield Answer(IS_BETTER, missing=another.format("predictions", "examples"))
             missing = "the examples themselves: a table of features and labels"
@@ -551,68 +552,63 @@ class _Look:
             if files == 1:
                 yield Answer(IS_BETTER, missing=another.format("log", "questions"))
         elif self.kind == "unknown":
-            reason = self.tried if isinstance(self.tried, str) else "nothing to compare"
-            yield Answer("How good are these predictions?", missing=reason)
-            table = self._table_options()
-            yield Answer(LEARNER, missing=table if isinstance(table, str) else "a target")
+            yield Answer("How good are these predictions?", missing=self.tried.reason)
+            yield Answer(LEARNER, missing=self.tabled.reason or "a target")
         else:
             yield from self._of_documents() if self.kind == "corpus" else self._of_table()
             missing = "its predictions: a file of true and predicted labels, or scores"
             yield Answer("How good is a model that is there already?", missing=missing)
 
-    def _answer(self, question: str, command: str, options: list[str] | str) -> Answer:
-        """Give the command with these options; where they are a sentence, it says what is missing.
-
-        (A text is a reason, a list of texts are options.)
-        """
-        if isinstance(options, str):
-            return Answer(question, missing=options)
-        return Answer(question, command=_command(command, [self], options))
+    def _answer(self, question: str, command: str, trial: _Trial, *more: str) -> Answer:
+        """Give the command with the options of a trial and more of them; or what is missing."""
+        if trial.reason:
+            return Answer(question, missing=trial.reason)
+        return Answer(question, command=_command(command, [self], [*trial.options, *more]))
 
     def _of_table(self) -> Iterator[Answer]:
-        options = self._table_options()
-        if isinstance(options, str):
-            yield Answer(LEARNER, missing=options)
-            return
-        yield self._answer(LEARNER, "estimate", [*options, *self._positive()])
-        yield self._answer("Would more examples help?", "curve", options)
+        yield self._answer(LEARNER, "estimate", self.tabled, *self._positive())
+        if not self.tabled.reason:
+            yield self._answer("Would more examples help?", "curve", self.tabled)
 
-    def _of_predictions(self, evaluation: Evaluation, options: list[str]) -> Iterator[Answer]:
-        roles = self.roles
-        extra = [*options, *(["--probabilities"] if self._are_probabilities(evaluation) else [])]
-        yield self._answer("How good is it?", "score", extra)
-        yield self._answer("The same as a page?", "score", [*extra, "--html", "report.html"])
+    def _of_predictions(self, evaluation: Evaluation) -> Iterator[Answer]:
+        roles, tried = self.roles, self.tried
+        extra = ["--probabilities"] if self._are_probabilities(evaluation) else []
+        yield self._answer("How good is it?", "score", tried, *extra)
+        yield self._answer("The same as a page?", "score", tried, *extra, "--html", "report.html")
         by = self._slice_columns(roles)
-        no_column = "a column to slice by: a region, an age, a source"
-        named = [*options, *_repeated("--by", by)]
-        yield self._answer(WORSE_WHERE, "score", named if by else no_column)
+        no_column = _Trial(reason="a column to slice by: a region, an age, a source")
+        yield self._answer(WORSE_WHERE, "score", tried if by else no_column, *_repeated("--by", by))
         if roles is None:
             return
         if roles.score is None:
             yield Answer("Which threshold?", missing="a column of scores")
         elif evaluation.pos_label is not None:
-            yield self._answer("Which threshold?", "threshold", [*options, "--best", "f1"])
-            likely = all(self.kinds[name] == "probabilities" for name in roles.score_columns)
-            rejected = [*options, "--want-rejection", "0.1"]
-            missing = "probabilities, or a --threshold"
+            yield self._answer("Which threshold?", "threshold", tried, "--best", "f1")
             question = "Which examples to leave undecided?"
-            yield self._answer(question, "reject", rejected if likely else missing)
+            rejected = (
+                tried if self._like_shares else _Trial(reason="probabilities, or a --threshold")
+            )
+            yield self._answer(question, "reject", rejected, "--want-rejection", "0.1")
         groups = [name for name, kind in self.kinds.items() if kind == "groups"]
         if roles.group is None and groups:
             question = f"Do rows of one {groups[0]} belong together?"
-            yield self._answer(question, "score", [*options, "--group", groups[0]])
+            yield self._answer(question, "score", tried, "--group", groups[0])
+
+    @property
+    def _score_columns(self) -> tuple[str, ...]:
+        return () if self.roles is None else self.roles.score_columns
+
+    @property
+    def _like_shares(self) -> bool:
+        """Whether all scores look like probabilities, each for itself."""
+        return all(self.kinds[name] == "probabilities" for name in self._score_columns)
 
     def _are_probabilities(self, evaluation: Evaluation) -> bool:
-        from truerisk.results import has_code
-
-        return has_code(evaluation.notes, "scores_look_like_probabilities") and (
-            self.roles is not None
-            and all(self.kinds[name] == "probabilities" for name in self.roles.score_columns)
-            and self.sums_to_one()
-        )
+        noted = has_code(evaluation.notes, "scores_look_like_probabilities")
+        return noted and self._like_shares and self.sums_to_one()
 
     def sums_to_one(self) -> bool:
-        columns = self.roles.score_columns if self.roles is not None else ()
+        columns = self._score_columns
         if len(columns) < 2:
             return True
         total = sum(np.asarray(self._numbers(name)) for name in columns)
@@ -635,13 +631,12 @@ class _Look:
     def _of_documents(self) -> Iterator[Answer]:
         if self.path.suffix.lower() not in {".parquet", ".pq"}:
             question = "How well will documents be classified?"
-            yield self._answer(question, "estimate", [])
-            held = ["--holdout", "0.3", "--seed", "1"]
+            yield self._answer(question, "estimate", _Trial())
+            held = _Trial(("--holdout", "0.3", "--seed", "1"))
             yield self._answer("And on documents held out?", "estimate", held)
-        options = self._table_options() if self.values else ""
-        if not isinstance(options, str):
-            options = [*options, "--model", "svm", *self._positive()]
-            yield self._answer("One label per document?", "estimate", options)
+        if self.values and not self.tabled.reason:
+            more = ("--model", "svm", *self._positive())
+            yield self._answer("One label per document?", "estimate", self.tabled, *more)
 
 
 def _command(name: str, files: Sequence[_Look], options: Sequence[str]) -> str:
@@ -659,9 +654,12 @@ def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
     logs = [one for one in looked if one.kind == "log"]
     if len(logs) > 1:
         shared = [  # by the first result that all of them have
-            options
-            for name, options in logs[0].logged.items()
-            if not isinstance(options, str) and all(one.logged.get(name) == options for one in logs)
+            trial.options
+            for name, trial in logs[0].logged.items()
+            if not trial.reason
+            and all(
+                name in one.logged and one.logged[name].options == trial.options for one in logs
+            )
         ]
         if len({one.rows for one in logs}) > 1 and not all(one.has_ids for one in logs):
             yield Answer(question, missing=no_pairs)
@@ -669,11 +667,11 @@ def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
             yield Answer(question, missing="a result of 0 and 1 that all logs have")
         else:
             yield Answer(question, command=_command("compare", logs, shared[0]))
-    models = [one for one in looked if one.kind == "predictions" and not isinstance(one.tried, str)]
+    models = [one for one in looked if one.kind == "predictions"]
     if len(models) > 1:
-        options = models[0].tried[1]
+        options = models[0].tried.options
         ids = {one.roles.id for one in models if one.roles is not None}
-        if any(one.tried[1] != options for one in models):
+        if any(one.tried.options != options for one in models):
             yield Answer(question, missing="files with the same columns")
         elif ids == {None} and len({one.rows for one in models}) > 1:
             yield Answer(question, missing=no_pairs)
@@ -686,15 +684,15 @@ def _together(looked: Sequence[_Look]) -> Iterator[Answer]:
 
 def _one_class(look: _Look) -> Iterator[tuple[str, str]]:
     truth = _truth(look)
-    if truth is not None and len(look.words(truth)) == 1:
-        label = next(iter(look.words(truth)))
+    if truth is not None and len(look.words[truth]) == 1:
+        label = next(iter(look.words[truth]))
         yield f"all true labels are {shown(label)}: one class shows no measure of two.", "one_class"
 
 
 def _spellings(look: _Look) -> Iterator[tuple[str, str]]:
     pred = None if look.kind != "predictions" or look.roles is None else look.roles.pred
     names = [name for name in (_truth(look), pred) if name is not None]
-    words = {word for name in names for word in look.words(name)}
+    words = {word for name in names for word in look.words[name]}
     alike: dict[str, list[str]] = {}
     for word in in_order(words):
         alike.setdefault(word.strip().casefold().removesuffix(".0"), []).append(word)
@@ -719,8 +717,8 @@ def _duplicates(look: _Look) -> Iterator[tuple[str, str]]:
         copies = "row is a copy of another" if extra == 1 else "rows are copies of others"
         yield f"{extra:,} {copies} in every column.", "duplicates"
     for name in look.values if look.kind != "log" else ():  # of a log: samples of one question
-        if name.strip().lower() in USUAL_NAMES["id"] and len(look.words(name)) < look.rows:
-            repeated = look.rows - len(look.words(name))
+        if name.strip().lower() in USUAL_NAMES["id"] and len(look.words[name]) < look.rows:
+            repeated = look.rows - len(look.words[name])
             remedy = f"--group {name} if they belong together, --id '' to leave it aside"
             yield f"{repeated:,} rows repeat a value of {name}: {remedy}.", "ids_repeat"
 
@@ -737,17 +735,17 @@ def _sorted_rows(look: _Look) -> Iterator[tuple[str, str]]:
     truth = _truth(look)
     if truth is None or look.rows < MIN_SORTED:
         return
-    column = np.array([_as_text(value) for value in look.values[truth].tolist()])
+    column = np.array(_texts(look.values[truth]))
     changes = int((column[1:] != column[:-1]).sum())
-    if 1 <= changes == len(look.words(truth)) - 1:
+    if 1 <= changes == len(look.words[truth]) - 1:
         remedy = "shuffle them before you cut the file"
         yield f"the rows are sorted by {truth}: {remedy}.", "sorted_rows"
 
 
 def _scores_that_do_not_fit(look: _Look) -> Iterator[tuple[str, str]]:
-    if look.kind != "predictions" or look.roles is None or isinstance(look.tried, str):
+    evaluation = look.tried.evaluation
+    if look.kind != "predictions" or look.roles is None or evaluation is None:
         return
-    evaluation, _ = look.tried
     area = evaluation.get("roc_auc")
     if area is not None and area.interval is not None and area.interval.high < 0.5:
         why = "are they of the other label?"
@@ -759,7 +757,7 @@ def _scores_that_do_not_fit(look: _Look) -> Iterator[tuple[str, str]]:
         return
     used = ~(look.missing[scores] | look.missing[pred])
     score = np.array([float(value) for value in look.values[scores][used].tolist()])
-    called = np.array([_as_text(value) == positive for value in look.values[pred][used].tolist()])
+    called = np.array(_texts(look.values[pred][used])) == positive
     if called.any() and not called.all() and rank(score, called).auc < 1:
         wrong = "no threshold of the scores makes the predicted labels: they are of two models, or "
         yield f"{wrong}the scores are those of the predicted class.", "scores_do_not_fit"
@@ -779,11 +777,11 @@ def _leaks(look: _Look) -> Iterator[tuple[str, str]]:
     target = look.target
     if look.kind != "table" or target is None:
         return
-    truth = [_as_text(value) for value in look.values[target].tolist()]
+    truth = _texts(look.values[target])
     for name, kind in look.kinds.items():
         if name == target or kind != "labels":
             continue
-        values = [_as_text(value) for value in look.values[name].tolist()]
+        values = _texts(look.values[name])
         if len(set(zip(values, truth, strict=True))) == len(set(values)):
             yield (
                 f"{name} tells {target} without error: would it be there for a new example?",
@@ -809,20 +807,12 @@ def _truth(look: _Look) -> str | None:
     return look.target if look.kind == "table" else None
 
 
-def _missing(column: NDArray[Any]) -> Flags:
-    if column.dtype.kind == "f":
-        return np.asarray(np.isnan(column))
-    if column.dtype.kind != "O":
-        return np.zeros(len(column), bool)
-    gaps = [
-        value is None or value == "" or (isinstance(value, float) and value != value)  # noqa: PLR0124
+def _texts(column: NDArray[Any]) -> list[str]:
+    """Write values as texts, whole numbers without a fraction."""
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in column.tolist()
     ]
-    return np.array(gaps, dtype=bool)
-
-
-def _as_text(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _read(
@@ -857,10 +847,3 @@ def _last_part(name: str) -> str:
 
 def _is_called_prediction(name: str) -> bool:
     return any(word in name.lower() for word in PREDICTION_WORDS)
-
-
-def _is_svmlight(path: Path, facts: FileFacts, options: ReadingOptions) -> bool:
-    if ending(path) in SVMLIGHT_ENDINGS:
-        return True
-    head = next(TextBytes(path, facts.compression, options).pieces(2**16), b"")
-    return is_svmlight(head.decode(errors="replace"))

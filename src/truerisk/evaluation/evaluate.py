@@ -167,7 +167,11 @@ def evaluate(
     if pos_label is not None:
         request = replace(request, pos_label=label_among(pos_label, predictions.labels))
     whole = evaluate_coded(predictions, request)
-    return whole if by is None else _with_slices(whole, predictions, request, by, by_pairs)
+    if by is None:
+        return whole
+    from truerisk.evaluation.slices import with_slices
+
+    return with_slices(whole, predictions, request, by, pairs=by_pairs)
 
 
 def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
@@ -177,20 +181,6 @@ def evaluate_coded(predictions: Predictions, request: Request) -> Evaluation:
     tally.add(predictions)
     notes = label_notes(predictions.members, "" if multilabel else None)
     return assemble(tally.finish(predictions.members), request, notes=notes)
-
-
-def _with_slices(
-    whole: Evaluation,
-    predictions: Predictions,
-    request: Request,
-    by: Any,
-    pairs: bool,  # noqa: FBT001
-) -> Evaluation:
-    from truerisk.evaluation.slices import with_slices
-
-    if request.prior is not None:
-        raise InputError("`by` must be left out with a prior: a slice has classes of its own.")
-    return with_slices(whole, predictions, request, by, pairs=pairs)
 
 
 def evaluate_frame(
@@ -353,12 +343,14 @@ def _of_source(
             held, request, notes=files.notes, source=_source(files), by=by, pairs=pairs
         )
     if files.roles.by:
+        from truerisk.evaluation.slices import with_slices
+
         predictions = files.read(progress)
         tally = PredictionTally.of_classes(
             request, predictions.classes, multilabel=files.options.multilabel
         )
         whole = _assembled(files, tally.add(predictions), request)
-        return _with_slices(whole, predictions, request, predictions.by, pairs)
+        return with_slices(whole, predictions, request, predictions.by, pairs=pairs)
     in_pieces = getattr(files, "tally", None)
     if in_pieces is not None:
         return _assembled(files, in_pieces(request, progress), request)

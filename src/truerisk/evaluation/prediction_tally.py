@@ -116,7 +116,7 @@ class PredictionTally:
             )
         predicted = self.predicted(predictions)
         if predicted is None:
-            self.truth_codes.update(_distinct(predictions))
+            self.truth_codes.update(predictions.codes_in(predictions.truth))
         else:
             if self.cells is None:
                 weighted, grouped = predictions.weight is not None, predictions.group is not None
@@ -160,7 +160,7 @@ class PredictionTally:
             score = score[:, None]
         else:
             names = self.classes or ()
-        belongs = [_belongs(name, predictions) for name in names]
+        belongs = [predictions.belongs(name) for name in names]
         for at, name in enumerate(names):
             self._add_ranking(name, np.ascontiguousarray(score[:, at]), belongs[at], predictions)
         truth = belongs[0][:, None] if len(names) == 1 else np.column_stack(belongs)
@@ -216,7 +216,7 @@ class PredictionTally:
             return next(iter(self.rankings))
         if self.request.pos_label is not None:
             return self.request.pos_label
-        labels = _labels(predictions)
+        labels = predictions.labels_of_truth
         pos_label = plain_positive(labels)
         if pos_label is None and len(labels) > 2:
             raise InputError(
@@ -367,25 +367,6 @@ def _refuse_extreme(weight: Array | None) -> None:
             f"`weight` must be 0 or between {MIN_WEIGHT:g} and {1 / MIN_WEIGHT:g}; "
             f"got {weight[extreme][0]:g}. Multiply all weights by one number: only ratios count."
         )
-
-
-def _belongs(label: str, predictions: Predictions) -> Flags:
-    """Return which examples have a label."""
-    codes = [code for code, one in enumerate(predictions.members) if label in one]
-    if len(codes) == 1:  # a comparison is several times as fast as a look-up
-        return np.asarray(predictions.truth == codes[0])
-    return np.asarray(np.isin(np.arange(len(predictions.members)), codes)[predictions.truth])
-
-
-def _distinct(predictions: Predictions) -> list[int]:
-    counts = np.bincount(predictions.truth, minlength=len(predictions.members))
-    return np.flatnonzero(counts).tolist()
-
-
-def _labels(predictions: Predictions) -> tuple[str, ...]:
-    return in_order(
-        {label for code in _distinct(predictions) for label in predictions.members[code]}
-    )
 
 
 def merge_recoded(

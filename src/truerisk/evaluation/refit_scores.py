@@ -42,7 +42,7 @@ from truerisk.intervals.variance_components import (
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.losses import LOSSES, check_probabilities
-from truerisk.tallies.ranking_influences import (
+from truerisk.tallies.ranking_weights import (
     INFLUENCES,
     RankedRows,
     placements,
@@ -162,10 +162,7 @@ class RefitScores:
         """
         with np.errstate(divide="ignore"):  # a probability of 0 has no end
             each = self._on_every_sheet([-np.log(_least_probable(one)) for one in self.sheets])
-        scored = ~np.isnan(each)
-        sums = np.where(scored, each, 0.0).sum(axis=0)
-        largest = float((sums / np.maximum(scored.sum(axis=0), 1)).max())
-        return value + largest / self.n > interval.high
+        return value + self._largest_share(each) > interval.high
 
     @cached_property
     def _losses_by_sheet(self) -> dict[str, Array]:
@@ -197,19 +194,14 @@ class RefitScores:
         """Give the interval of a measure of the rankings of some labels, or of a mean loss."""
         base, average = base_and_average(name)
         own = self._class_sizes(labels)
-        rarer = np.minimum(own, len(self.truth) - own)
-        few, counted, event = few_of(self.n), float(self.n), 0.0
+        shares, influence = self._shares(average, own), self._influence_on(name, labels)
         if base in LOSSES:
-            influence = self._lost(name)
+            few, counted = few_of(self.n), float(self.n)
             event = self._largest_share(influence + value)
         else:
-            shares = self._shares(average, own)
-            influence = self._influence(base, labels, shares)
-            counted = float(rarer.min())
-            few = few_of(counted)
-        if base not in LOSSES:
+            rarest = float(np.minimum(own, len(self.truth) - own).min())
             # One example may be wrong about all of the other class, or about a single pair.
-            counted **= PERFECT
+            few, counted, event = few_of(rarest), rarest**PERFECT, 0.0
         question = RefitQuestion(
             value=value,
             parts=components(influence, self._refits),
@@ -233,9 +225,7 @@ class RefitScores:
 
     def _largest_share(self, losses: Array) -> float:
         """Give what one example adds to the mean loss, at most."""
-        scored = ~np.isnan(losses)
-        each = np.where(scored, losses, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
-        return float(each.max()) / self.n
+        return float(_mean_of_sheets(losses).max()) / self.n
 
     def _top_negative(self, label: str) -> float:
         """Give what one more negative at the very top would take, on the average of the sheets."""
@@ -248,11 +238,17 @@ class RefitScores:
         area = float(np.mean(self.areas[label]))
         return 0.0 if np.isnan(area) else area_floor(area, positives, len(self.truth) - positives)
 
-    def _influence(self, base: str, labels: tuple[str, ...], shares: Array) -> Array:
-        """Lay out the influence of each example on an average over labels, sheet by sheet.
+    def _influence_on(self, name: str, labels: tuple[str, ...]) -> Array:
+        """Lay out the influence of each example, sheet by sheet.
 
         Times the number of examples: its mean square is n times the variance.
         """
+        base, average = base_and_average(name)
+        if base in LOSSES:
+            return self._lost(name)
+        if average == "micro":
+            return self._influence_on_pairs(base)
+        shares = self._shares(average, self._class_sizes(labels))
         by_sheet = zip(*(self._ranked_rows(label) for label in labels), strict=True)
         return self._on_every_sheet(
             [
@@ -326,17 +322,9 @@ class RefitScores:
             )
 
         if self._has_components(name):
-            base, average = base_and_average(name)
-            if base in LOSSES:
-                influence = self._lost(name)
-            elif average == "micro":
-                influence = self._influence_on_pairs(base)
-            else:
-                shares = self._shares(average, self._class_sizes(labels))
-                influence = self._influence(base, labels, shares)
-            parts = components(influence, self._refits, self.groups)
+            parts = components(self._influence_on(name, labels), self._refits, self.groups)
             if parts.independent > 0:
-                rule = rule_of(base)
+                rule = rule_of(base_and_average(name)[0])
                 interval = stretched(parts.stretch(rule) ** 2, METHOD)
                 if self.groups is not None:
                     return parts.of_groups(interval, rule)
@@ -364,8 +352,7 @@ class RefitScores:
         areas = np.array([self.areas[label] for label in labels])  # (labels, sheets)
         if np.isnan(areas).any():
             return values
-        support = np.array([np.sum(self.truth == self.labels.index(label)) for label in labels])
-        weights = support if average == "weighted" else np.ones(len(labels))
+        weights = self._class_sizes(labels) if average == "weighted" else np.ones(len(labels))
         return np.asarray(weights @ areas / weights.sum())
 
     @cached_property
@@ -418,10 +405,8 @@ class RefitScores:
     def _lost(self, name: str) -> Array:
         """Lay out the loss of each example, less their mean, sheet by sheet."""
         lost = self._on_every_sheet([self._losses(name, one) for one in self.sheets])
-        scored = ~np.isnan(lost)
-        some = scored.any(axis=0)
-        each = np.where(scored, lost, 0.0).sum(axis=0)[some] / scored.sum(axis=0)[some]
-        return np.asarray(lost - each.mean())
+        some = ~np.isnan(lost).all(axis=0)
+        return np.asarray(lost - _mean_of_sheets(lost)[some].mean())
 
     def _losses(self, name: str, sheet: Sheet) -> Array:
         truth = self.truth[sheet.examples]
@@ -435,6 +420,13 @@ class RefitScores:
         for row, sheet, value in zip(table, self.sheets, values, strict=True):
             row[sheet.examples] = value
         return table
+
+
+def _mean_of_sheets(table: Array) -> Array:
+    """Average each example over the sheets that it is on; 0 for one that is on none."""
+    scored = ~np.isnan(table)
+    sums = np.where(scored, table, 0.0).sum(axis=0)
+    return np.asarray(sums / np.maximum(scored.sum(axis=0), 1))
 
 
 def _least_probable(sheet: Sheet) -> Array:

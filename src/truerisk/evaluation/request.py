@@ -69,14 +69,12 @@ class Request:
         endings = ("", *AVERAGE_ENDINGS)
         return [name for name in names if any(self.requested([name], one) for one in endings)]
 
-    def _check_settings_of_prior(self) -> None:
-        """Refuse settings that mean nothing at a prior."""
-        for name in ("binomial", "cell_interval", "reject"):
-            if getattr(self, name) != self.__dataclass_fields__[name].default:
-                raise InputError(
-                    f"`{name}` must be left out with a prior; got {shown(getattr(self, name))}. "
-                    "Every measure is then one of the shares within each class."
-                )
+    def refuse(self, names: Iterable[str], why: str, remedy: str = "") -> None:
+        """Refuse settings that mean nothing here, if they are other than their defaults."""
+        for name in names:
+            value = getattr(self, name)
+            if value != self.__dataclass_fields__[name].default:
+                raise InputError(f"`{name}` must be left out{why}; got {shown(value)}.{remedy}")
 
     def checked(self) -> "Request":
         """Refuse what cannot be meant; draw the seed that was not given."""
@@ -94,7 +92,8 @@ class Request:
         for name in self.measures or ():
             base_measure(name)
         if self.prior is not None:
-            self._check_settings_of_prior()
+            remedy = " Every measure is then one of the shares within each class."
+            self.refuse(("binomial", "cell_interval", "reject"), " with a prior", remedy)
         pos_label = None if self.pos_label is None else str(self.pos_label)
         return replace(self, random_state=stated_seed(self.random_state), pos_label=pos_label)
 

@@ -8,6 +8,7 @@ from itertools import compress
 import numpy as np
 
 from truerisk.aliases import Array
+from truerisk.errors import InputError
 from truerisk.evaluation.count_estimates import averaged_measure, finished
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
@@ -42,7 +43,7 @@ from truerisk.results import Estimate, Finding, Interval
 from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.ranking import Ranking
-from truerisk.tallies.ranking_influences import pair_areas
+from truerisk.tallies.ranking_weights import pair_areas
 from truerisk.tallies.scored_rows import ScoredRows
 
 REACH: dict[str, Reach] = {
@@ -124,6 +125,15 @@ def not_kept(name: str, groups: int) -> tuple[Finding, ...]:
         "(measured at 95 %: down to 0.69 for losses and 0.87 for average precision)"
     )
     return (Finding(text, code="not_kept_at_this_size"),)
+
+
+def check_two_groups(groups: int) -> None:
+    """Refuse a single group."""
+    if groups < 2:
+        raise InputError(
+            "`groups` must name 2 groups at least; got 1. One group says nothing of others; "
+            "leave `groups` out if its rows are independent."
+        )
 
 
 def group_notes(sizes: Array) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally, with_one_score
 from truerisk.evaluation.request import Request
@@ -152,15 +153,16 @@ def with_slices(
     whole: Evaluation, predictions: Predictions, request: Request, by: Any, *, pairs: bool = False
 ) -> Evaluation:
     """Add the slices by some columns to an evaluation of the same predictions."""
+    if request.prior is not None:
+        raise InputError("`by` must be left out with a prior: a slice has classes of its own.")
     if predictions.classes is not None and not predictions.multilabel:
         predictions = with_one_score(predictions, request)
     if predictions.group is not None and len(np.unique(predictions.group)) == predictions.n:
         predictions = replace(predictions, group=None)
     columns = columns_of(by, predictions.n)
-    weight = predictions.weight
-    counts = np.ones(predictions.n, bool) if weight is None else weight > 0
-    parts = list(sliced(columns, counts=counts, group=predictions.group, pairs=pairs))
-    return _with_tested(whole, _Tester(predictions, request, whole), parts, tuple(columns))
+    tester = _Tester(predictions, request, whole)
+    parts = list(sliced(columns, counts=tester.that_count, group=predictions.group, pairs=pairs))
+    return _with_tested(whole, tester, parts, tuple(columns))
 
 
 def with_value_slices(
@@ -243,13 +245,16 @@ class _Tester:
 
     def tests(self, inside: Flags, own: Evaluation) -> dict[str, SliceTest]:
         """Test a slice, of which this is the evaluation, against the rest by each measure."""
-        counts = self._that_count
-        rest = ~inside & counts
+        rest = ~inside & self.that_count
         if not self.measures or not rest.any() or self._groups(rest) < 2 <= self._groups(inside):
             return {}
-        both = [own, self.evaluation(rest, self.measures)]
-        sides = _Sides(self, (inside, rest))
-        return {name: self._with_measured(self._test(name, both, sides)) for name in self.measures}
+        both, sides = (own, self.evaluation(rest, self.measures)), (inside, rest)
+        grouped = self.predictions.group is not None
+        tables = [self.by_group(side) if grouped else None for side in sides]
+        return {
+            name: self._with_measured(self._test(name, both, sides, tables))
+            for name in self.measures
+        }
 
     def _with_measured(self, test: SliceTest) -> SliceTest:
         """Say what intervals of such a difference were measured to cover."""
@@ -266,25 +271,30 @@ class _Tester:
         return test if figure is None else replace(test, measured=figure.words(ends.level))
 
     @cached_property
-    def _that_count(self) -> Flags:
-        weight = self.predictions.weight
-        return np.ones(self.predictions.n, bool) if weight is None else np.asarray(weight > 0)
+    def that_count(self) -> Flags:
+        """Which rows have a weight at all."""
+        return np.asarray(self._weights > 0)
 
     def _groups(self, side: Flags) -> int:
         group = self.predictions.group
         return int(side.sum()) if group is None else len(np.unique(group[side]))
 
-    def _test(self, name: str, both: Sequence[Evaluation], sides: "_Sides") -> SliceTest:
+    def _test(
+        self,
+        name: str,
+        both: Sequence[Evaluation],
+        sides: Sequence[Flags],
+        tables: Sequence[Array | None],
+    ) -> SliceTest:
         slice_, rest = (one[name] for one in both)
         apart = slice_.value - rest.value
         level = self.request.level
         if self.predictions.group is not None:
-            values = self.group_values(name, sides)
+            values = self.group_values(name, sides, tables)
             if values is not None:
                 return _by_groups(rest, apart, *values, level=level)
         first, second = (
-            self._size(name, one, side)
-            for one, side in zip((slice_, rest), sides.flags, strict=True)
+            self._size(name, one, side) for one, side in zip((slice_, rest), sides, strict=True)
         )
         shares = [share for one in both if (share := _share_of(one, name)) is not None]
         return _of_two(slice_, rest, (first, second), shares, level=level)
@@ -311,33 +321,29 @@ class _Tester:
             return min(positive, len(truth) - positive)
         return min((count for count in labels.values() if count), default=0)
 
-    def group_values(self, name: str, sides: "_Sides") -> tuple[Array, float] | None:
+    def group_values(
+        self, name: str, sides: Sequence[Flags], tables: Sequence[Array | None]
+    ) -> tuple[Array, float] | None:
         """Give the difference without each group, and how many equal groups it is known by.
 
         None for measures that have no quick form without a group.
         """
         group = np.asarray(self.predictions.group)
-        is_area = name == "roc_auc" and self.whole.pos_label is not None
-        without, units = [], []
-        for at, side in enumerate(sides.flags):
-            parts = (
-                self._area_without(side, group)
-                if is_area
-                else self._without(name, side, sides.tables[at])
-            )
-            if parts is None:
-                return None
-            without.append(parts[0])
-            units.append(parts[1])
-        present = np.unique(group[sides.flags[0] | sides.flags[1]])
-        return (without[0] - without[1])[present], min(units)
+        parts = [self._without(name, *both, group) for both in zip(sides, tables, strict=True)]
+        if parts[0] is None or parts[1] is None:
+            return None
+        present = np.unique(group[sides[0] | sides[1]])
+        return (parts[0][0] - parts[1][0])[present], min(parts[0][1], parts[1][1])
 
-    def _without(self, name: str, side: Flags, table: Array | None) -> tuple[Array, float] | None:
-        """Give a measure of counts of one side without each group, and the side's groups."""
+    def _without(
+        self, name: str, side: Flags, table: Array | None, group: Indices
+    ) -> tuple[Array, float] | None:
+        """Give a measure of one side without each group, and the side's groups."""
+        if name == "roc_auc" and self.whole.pos_label is not None:
+            return self._area_without(side, group)
         values = None if table is None else self._of_features(name, table.sum(axis=0) - table)
         if values is None:
             return None
-        group = np.asarray(self.predictions.group)
         return values, effective_groups(sums_of_groups(group[side], self._weights[side]))
 
     def _area_without(self, side: Flags, group: Indices) -> tuple[Array, float] | None:
@@ -354,9 +360,7 @@ class _Tester:
 
     @cached_property
     def _belongs(self) -> Flags:
-        positive = self.whole.pos_label
-        has = np.array([positive in one for one in self.predictions.members], dtype=bool)
-        return np.asarray(has[self.predictions.truth])
+        return self.predictions.belongs(str(self.whole.pos_label))
 
     @cached_property
     def _weights(self) -> Array:
@@ -475,18 +479,6 @@ class _ValueTester:
                 means.append((sums.sum() - sums) / np.where(left > 0, left, np.nan))
             units.append(effective_groups(counts[counts > 0].astype(np.float64)))
         return np.asarray(means[0] - means[1]), min(units)
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """The rows of a slice and all others, and what their groups add up to."""
-
-    tester: _Tester
-    flags: tuple[Flags, Flags]
-
-    @cached_property
-    def tables(self) -> list[Array | None]:
-        return [self.tester.by_group(side) for side in self.flags]
 
 
 def _of_two(

@@ -93,12 +93,8 @@ def _categories(
 ) -> tuple[tuple[str, ...], Indices, tuple[Finding, ...]]:
     """Give the slices of a column, and the place of each row among them."""
     values = column.tolist() if column.dtype.kind not in "iufMm" else None
-    if values is None:
-        missing = np.isnat(column) if column.dtype.kind in "Mm" else np.isnan(column)
-        numbers: NDArray[Any] | None = column
-    else:
-        missing = np.array([_is_missing(value) for value in values], dtype=bool)
-        numbers = _as_numbers(values, missing)
+    missing = missing_in(column)
+    numbers = column if values is None else _as_numbers(values, missing)
     if numbers is not None:
         distinct = np.unique(numbers[~missing])
         if len(distinct) > MAX_VALUES:
@@ -114,6 +110,15 @@ def _categories(
         dtype=np.intp,
     )
     return (*(f"{name}={label}" for label in labels), f"{name} is missing"), codes, ()
+
+
+def missing_in(column: NDArray[Any]) -> Flags:
+    """Say which rows of a column have no value: nothing, an empty text, NaN."""
+    if column.dtype.kind in "iuf":
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind in "Mm":
+        return np.asarray(np.isnat(column))
+    return np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:

@@ -10,7 +10,7 @@ from truerisk.aliases import Ends
 from truerisk.checks import check_choice, check_same_length, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.score_estimates import group_notes
+from truerisk.evaluation.score_estimates import check_two_groups, group_notes
 from truerisk.evaluation.slicing import columns_of
 from truerisk.inputs.arrays import as_column, code_groups
 from truerisk.inputs.predictions import Predictions
@@ -203,13 +203,7 @@ def _by_group(held: QuestionValues) -> Any:
 
 def check_settings(held: QuestionValues, request: Request) -> None:
     """Refuse settings of labels and scores, and measures that values do not have."""
-    default = Request()
-    for name in OF_LABELS:
-        if getattr(request, name) != getattr(default, name):
-            raise InputError(
-                f"`{name}` must be left out: the rows hold values, and no labels; got "
-                f"{shown(getattr(request, name))}."
-            )
+    request.refuse(OF_LABELS, ": the rows hold values, and no labels")
     for name in request.measures or ():
         if name != held.measure:
             raise InputError(f"`measures` must be {held.measure} of these rows; got {shown(name)}.")
@@ -219,11 +213,7 @@ def _interval(held: QuestionValues, request: Request, method: str, seed: int) ->
     level = request.level
     if held.groups is not None:
         values = _by_group(held)
-        if values.groups < 2:
-            raise InputError(
-                "`groups` must name 2 groups at least; got 1. One group says nothing of others; "
-                "leave `groups` out if its rows are independent."
-            )
+        check_two_groups(values.groups)
         return group_jackknife(values, level=level, measure_range=held.value_range)
     if held.is_binary:
         right = int(held.values.sum())

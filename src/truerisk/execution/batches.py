@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ _this_thread = threading.local()
 Result = dict[str, NDArray[Any]]
 Task = Callable[[Mapping[str, Any], Any], Result]
 Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
+Submitted = tuple[Callable[[], Finished], Callable[[], Any]]  # wait for a batch; do not begin it
 UNDER_WAY = 3  # batches per worker: one that runs, and two ahead: it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
 MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
@@ -75,16 +76,6 @@ class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)
     """A worker ended before its batch did."""
 
 
-class Future(Protocol):
-    """What `concurrent.futures` and Dask both call a future."""
-
-    def result(self) -> Finished:
-        """Wait for the results of the batch."""
-
-    def cancel(self) -> Any:
-        """Do not begin the batch, if that is still possible."""
-
-
 def run_batch(task: Task, shared: Mapping[str, Any], items: Sequence[Any]) -> Finished:
     """Run the task on each item, in a worker; a model starts no workers of its own in it."""
     hold_this_thread_to_one()
@@ -124,10 +115,10 @@ def as_stored(result: Result) -> Result:
 
 
 def in_order(
-    submit: Callable[[Sequence[Any]], Future], items: Sequence[Any], workers: int
+    submit: Callable[[Sequence[Any]], Submitted], items: Sequence[Any], workers: int
 ) -> Iterator[Result]:
     """Give the result of each item in turn, with `UNDER_WAY` batches per worker submitted ahead."""
-    under_way: deque[tuple[Future, int]] = deque()
+    under_way: deque[tuple[Submitted, int]] = deque()
     size, at = 1, 0
     try:
         while under_way or at < len(items):
@@ -135,13 +126,13 @@ def in_order(
                 batch = items[at : at + size]
                 under_way.append((submit(batch), len(batch)))
                 at += len(batch)
-            future, length = under_way.popleft()
-            results, seconds = future.result()
+            (wait, _), length = under_way.popleft()
+            results, seconds = wait()
             size = _next_size(seconds / length, len(items) - at, workers)
             yield from results
     finally:
-        for future, _ in under_way:
-            future.cancel()
+        for (_, cancel), _ in under_way:
+            cancel()
 
 
 def _next_size(seconds_an_item: float, items_left: int, workers: int) -> int:

@@ -8,35 +8,24 @@ need the same packages and no common disk.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.execution.batches import Finished, Result, Task, WorkerDied, in_order, run_batch
+from truerisk.execution.batches import (
+    Finished,
+    Result,
+    Submitted,
+    Task,
+    WorkerDied,
+    in_order,
+    run_batch,
+)
 
 SECONDS_TO_CONNECT = 30
 # Workers elsewhere may hide from the caller behind their scheduler.
 REACHED_DIRECTLY = ("tcp://127.0.0.1:", "inproc:")
-
-
-@dataclass(frozen=True)
-class _UnderWay:
-    """A batch whose results come from the worker itself, if it is on this computer.
-
-    By way of the scheduler they would be sent, and taken apart, twice.
-    """
-
-    client: Any
-    future: Any
-    direct: bool
-
-    def result(self) -> Finished:
-        finished: Finished = self.client.gather(self.future, direct=self.direct or None)
-        return finished
-
-    def cancel(self) -> Any:
-        return self.future.cancel()
 
 
 class Cluster(AbstractContextManager["Cluster"]):
@@ -68,8 +57,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 
         try:
             [content] = self.client.scatter([(task, dict(shared))], broadcast=True, hash=False)
-            submit = self.submitting(content)
-            yield from in_order(submit, items, workers)
+            yield from in_order(self.submitting(content), items, workers)
         except (KilledWorker, CancelledError, CommClosedError) as error:
             raise WorkerDied(str(error)) from error
         except ModuleNotFoundError as error:
@@ -82,13 +70,17 @@ class Cluster(AbstractContextManager["Cluster"]):
         """Whether all workers are on this computer."""
         return all(address.startswith(REACHED_DIRECTLY) for address in self.client.nthreads())
 
-    def submitting(self, content: Any) -> Callable[[Sequence[Any]], Any]:
-        """Give the function that sends a batch to the cluster."""
-        direct = self.is_here()
+    def submitting(self, content: Any) -> Callable[[Sequence[Any]], Submitted]:
+        """Give the function that sends a batch to the cluster.
 
-        def submit(batch: Sequence[Any]) -> _UnderWay:
+        Results come from the worker itself, if it is on this computer: by way of the scheduler they
+        would be sent, and taken apart, twice.
+        """
+        direct = self.is_here() or None
+
+        def submit(batch: Sequence[Any]) -> Submitted:
             future = self.client.submit(_run, content, batch, pure=False)
-            return _UnderWay(self.client, future, direct=direct)
+            return partial(self.client.gather, future, direct=direct), future.cancel
 
         return submit
 

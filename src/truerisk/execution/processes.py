@@ -20,7 +20,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -124,9 +123,10 @@ def run_in_processes(
     keep = False
     try:
         with written_once((task, dict(shared))) as folder:
-            pool = _pool(workers)
-            submit = partial(pool.submit, _run, folder)
-            yield from in_order(lambda batch: _UnderWay(submit(batch)), items, workers)
+            submit = partial(_pool(workers).submit, _run, folder)
+            # A batch is not cancelled by itself: loky's thread that ends the workers fails at a
+            # cancelled one, and they would live on.
+            yield from in_order(lambda batch: (submit(batch).result, lambda: None), items, workers)
             keep = (folder / "arrays").stat().st_size < LARGE
     except BrokenExecutor as error:
         raise WorkerDied(str(error)) from error
@@ -135,23 +135,6 @@ def run_in_processes(
         # removed file is free only when nobody maps it.
         if not keep:
             stop_processes()
-
-
-@dataclass(frozen=True)
-class _UnderWay:
-    """A batch that cannot be cancelled by itself.
-
-    loky's thread that ends the workers fails at a cancelled batch: they would live on.
-    """
-
-    future: Any
-
-    def result(self) -> Finished:
-        finished: Finished = self.future.result()
-        return finished
-
-    def cancel(self) -> bool:
-        return False
 
 
 def _run(folder: Path, items: Sequence[Any]) -> Finished:

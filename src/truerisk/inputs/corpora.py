@@ -24,7 +24,8 @@ from truerisk.inputs.records.places import (
     shown_path,
 )
 from truerisk.inputs.records.rows import Reader, records
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.svmlight import is_svmlight, read_svmlight
+from truerisk.inputs.records.text_blocks import TextFile
 from truerisk.inputs.roles import CorpusColumns
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 Refuse = Callable[[str], InputError]
 CorpusFormat = Literal["json lines", "csv", "parquet", "folders", "reuters sgml", "svmlight"]
 SGML_ENDINGS = (".sgm", ".sgml")
-SVMLIGHT_ENDINGS = (".svm", ".svmlight", ".libsvm")
 
 
 @dataclass
@@ -231,7 +231,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield from _files(path)
 
 
-def _text(path: Path, options: ReadingOptions) -> tuple[str, TextBytes]:
+def _text(path: Path, options: ReadingOptions) -> tuple[str, TextFile]:
     data, source = whole_text(path, options)
     nul = data.find(b"\0")
     if nul >= 0:
@@ -247,12 +247,12 @@ def _text(path: Path, options: ReadingOptions) -> tuple[str, TextBytes]:
         ) from None
 
 
-def whole_text(path: Path, options: ReadingOptions) -> tuple[bytes, TextBytes]:
+def whole_text(path: Path, options: ReadingOptions) -> tuple[bytes, TextFile]:
     """Read a file into memory, expanded; its source then knows the SHA-256."""
     fingerprint = Fingerprint.of(path)
     with reading(path), path.open("rb") as file:
         head = file.read(len(GZIP_MAGIC))
-    source = TextBytes(path, "gzip" if head == GZIP_MAGIC else None, options)
+    source = TextFile(path, "gzip" if head == GZIP_MAGIC else None, options)
     with source.complete():
         data = b"".join(source.pieces(options.block_bytes))
     fingerprint.check_unchanged(path)
@@ -392,16 +392,15 @@ def _from_file(path: Path, columns: CorpusColumns, options: ReadingOptions) -> C
 
 def _kind(path: Path, facts: FileFacts, options: ReadingOptions) -> CorpusFormat:
     from truerisk.inputs.records.reuters_sgml import is_reuters
-    from truerisk.inputs.records.svmlight import is_svmlight
 
     if facts.format != "csv":
         return facts.format  # type: ignore[return-value]
-    head = TextBytes(path, facts.compression, options).head()
+    head = TextFile(path, facts.compression, options).head()
     if not head.strip():
         raise refusal(path, "must hold documents; the file is empty.")
     if is_reuters(head):
         return "reuters sgml"
-    return "svmlight" if ending(path) in SVMLIGHT_ENDINGS or is_svmlight(head) else "csv"
+    return "svmlight" if is_svmlight(head, ending(path)) else "csv"
 
 
 def _read(
@@ -412,7 +411,7 @@ def _read(
     options: ReadingOptions,
 ) -> Corpus:
     if kind == "svmlight":
-        return _from_vectors(TextBytes(path, facts.compression, options))
+        return _from_vectors(TextFile(path, facts.compression, options))
     if kind == "reuters sgml":
         from truerisk.inputs.records.reuters_sgml import read_reuters
 
@@ -423,9 +422,7 @@ def _read(
     return _corpus(path, kind, documents)
 
 
-def _from_vectors(source: TextBytes) -> Corpus:
-    from truerisk.inputs.records.svmlight import read_svmlight
-
+def _from_vectors(source: TextFile) -> Corpus:
     vectors, path = read_svmlight(source), source.path
     _check_some(path, vectors.labels)
     matrix = vectors.matrix()

@@ -134,11 +134,21 @@ class Predictions:
         """Every label that some example has."""
         return in_order(self._labels_of(self.truth))
 
-    def _labels_of(self, column: NDArray[Any] | None) -> set[str]:
+    def codes_in(self, column: NDArray[Any] | None) -> list[int]:
+        """List the codes that occur in a column of labels."""
         if column is None:
-            return set()
-        codes = np.flatnonzero(np.bincount(column, minlength=len(self.members))).tolist()
-        return {label for code in codes for label in self.members[code]}
+            return []
+        return np.flatnonzero(np.bincount(column, minlength=len(self.members))).tolist()
+
+    def _labels_of(self, column: NDArray[Any] | None) -> set[str]:
+        return {label for code in self.codes_in(column) for label in self.members[code]}
+
+    def belongs(self, label: str) -> Flags:
+        """Return which examples have a label."""
+        codes = [code for code, one in enumerate(self.members) if label in one]
+        if len(codes) == 1:  # a comparison is several times as fast as a look-up
+            return np.asarray(self.truth == codes[0])
+        return np.asarray(np.isin(np.arange(len(self.members)), codes)[self.truth])
 
     def check_spelling(self, known: Collection[str], pos_label: str | None) -> None:
         """Refuse predictions in other labels than the truth; `known` ones are classes anyway."""

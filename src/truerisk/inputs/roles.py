@@ -4,10 +4,11 @@ A guess is made only when there is one candidate; two candidates are refused, ne
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from truerisk.checks import did_you_mean, shown
+from truerisk.checks import did_you_mean, listed, shown
 from truerisk.errors import InputError
 
 
@@ -189,36 +190,31 @@ class TableRoles:
         _check_unique(columns, used, ", or use --drop")
         if not features:
             raise InputError(
-                f"At least one column must be left as a feature; the columns are {listed(columns)}."
+                "At least one column must be left as a feature; the columns are "
+                f"{listed(columns, SHOWN_COLUMNS)}."
             )
         return target, features
 
     def _check_given(self, columns: Sequence[str]) -> None:
         taken: dict[str, str] = {}
-        for role in ("target", "group", "drop", "text", "categorical"):
-            given = getattr(self, role)
-            for name in (given,) if isinstance(given, str) else given or ():
-                if name not in columns:
-                    raise _not_there(role, name, columns)
-                other = taken.setdefault(name, role)
-                if other != role:
-                    raise InputError(
-                        f"Each column must play one role; {shown(name)} is named as `{other}` and "
-                        f"as `{role}`."
-                    )
+        for role, name in _given(self, ("target", "group", "drop", "text", "categorical"), columns):
+            other = taken.setdefault(name, role)
+            if other != role:
+                raise InputError(
+                    f"Each column must play one role; {shown(name)} is named as `{other}` and "
+                    f"as `{role}`."
+                )
 
     def _usual_target(self, columns: Sequence[str]) -> str:
         others = {self.group, *self.drop, *self.text, *self.categorical}
-        names = [name for name in columns if name not in others and _plain(name) in USUAL_TARGETS]
-        if len(names) > 1:
-            raise _ambiguous("target", names)
-        if not names:
+        found = _guess("target", USUAL_TARGETS, [name for name in columns if name not in others])
+        if found is None:
             raise InputError(
                 f"`target` must be the column with the labels; none is called "
-                f"{', '.join(USUAL_TARGETS)}. The columns are {listed(columns)}. "
+                f"{', '.join(USUAL_TARGETS)}. The columns are {listed(columns, SHOWN_COLUMNS)}. "
                 f"Say which with --target."
             )
-        return names[0]
+        return str(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +231,13 @@ class CorpusColumns:
 
     def settled(self, columns: Sequence[str]) -> "CorpusColumns":
         """Settle which of `columns` is which; two that could be the same one are refused."""
-        settled = {role: self._column(role, columns) for role in USUAL_CORPUS_NAMES}
+        unused = {role for role in USUAL_CORPUS_NAMES if getattr(self, role) == ""}
+        roles = dataclasses.replace(self, **dict.fromkeys(unused))
+        settled: dict[str, Any] = dict(_given(roles, USUAL_CORPUS_NAMES, columns))
+        free = [name for name in dict.fromkeys(columns) if name not in settled.values()]
+        for role, usual in USUAL_CORPUS_NAMES.items():
+            if role not in settled:
+                settled[role] = None if role in unused else _guess(role, usual, free)
         used = [name for name in settled.values() if name is not None]
         _check_one_role(used)
         _check_unique(columns, used)
@@ -243,31 +245,9 @@ class CorpusColumns:
             if settled[role] is None:
                 raise InputError(
                     f"`{role}` must be the column with {what}; none of the names is a usual one. "
-                    f"The columns are {listed(columns)}. Say which with --{role}."
+                    f"The columns are {listed(columns, SHOWN_COLUMNS)}. Say which with --{role}."
                 )
         return dataclasses.replace(self, **settled)
-
-    def _column(self, role: str, columns: Sequence[str]) -> str | None:
-        given: str | None = getattr(self, role)
-        if given == "":
-            return None
-        if given is not None:
-            if given not in columns:
-                raise _not_there(role, given, columns)
-            return given
-        others = {getattr(self, other) for other in USUAL_CORPUS_NAMES}
-        usual = USUAL_CORPUS_NAMES[role]
-        names = [name for name in columns if name not in others and _plain(name) in usual]
-        if len(set(names)) > 1:
-            raise _ambiguous(role, names)
-        return names[0] if names else None
-
-
-def listed(columns: Sequence[str]) -> str:
-    """List columns for a message, a few of them when there are many."""
-    names = ", ".join(shown(name) for name in columns[:SHOWN_COLUMNS])
-    rest = len(columns) - SHOWN_COLUMNS
-    return f"{names} and {rest} more" if rest > 0 else names
 
 
 def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tuple[str, ...] | None:
@@ -282,20 +262,16 @@ def _guess(role: str, usual: Sequence[str], columns: Sequence[str]) -> str | tup
                 candidates.append(family[0])
     if len(candidates) > 1:
         names = [c if isinstance(c, str) else " + ".join(c) for c in candidates]
-        raise _ambiguous(role, names)
+        raise InputError(
+            f"`{role}` must be one column; the names {listed(names, SHOWN_COLUMNS)} could all be "
+            f"it. Say which with --{role}."
+        )
     return candidates[0] if candidates else None
 
 
 def is_usual(role: str, name: str) -> bool:
     """Whether a column of this name is taken for a role that nobody gave."""
     return _plain(name) in USUAL_NAMES[role]
-
-
-def _ambiguous(role: str, names: Sequence[str]) -> InputError:
-    return InputError(
-        f"`{role}` must be one column; the names {listed(names)} could all be it. "
-        f"Say which with --{role}."
-    )
 
 
 def _plain(name: str) -> str:
@@ -310,15 +286,24 @@ def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
     return columns
 
 
-def _check_given(columns: Sequence[str], roles: Roles) -> None:
-    for role in ROLES:
-        names = getattr(roles, role)
-        for name in (names,) if isinstance(names, str) else names or ():
+def _given(
+    roles: object, names: Iterable[str], columns: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Give each role that has columns with each of them; refuse what is not there."""
+    for role in names:
+        given = getattr(roles, role)
+        for name in (given,) if isinstance(given, str) else given or ():
             if name not in columns:
-                raise _not_there(role, name, columns)
-    for name in roles.by:
-        if name not in columns:
-            raise _not_there("by", name, columns)
+                raise InputError(
+                    f"`{role}` must be a column of the file; got {shown(name)}. The columns are "
+                    f"{listed(columns, SHOWN_COLUMNS)}."
+                    f"{_delimiter_hint(columns) or did_you_mean(name, columns)}"
+                )
+            yield role, name
+
+
+def _check_given(columns: Sequence[str], roles: Roles) -> None:
+    list(_given(roles, (*ROLES, "by"), columns))
     _check_one_role(roles.columns)
 
 
@@ -328,13 +313,6 @@ def _check_one_role(names: Sequence[str]) -> None:
             raise InputError(
                 f"Each column must play one role; {shown(name)} is named for two of them."
             )
-
-
-def _not_there(role: str, name: str, columns: Sequence[str]) -> InputError:
-    return InputError(
-        f"`{role}` must be a column of the file; got {shown(name)}. The columns are "
-        f"{listed(columns)}.{_delimiter_hint(columns) or did_you_mean(name, columns)}"
-    )
 
 
 def _check_unique(columns: Sequence[str], used: Sequence[str], remedy: str = "") -> None:
@@ -351,8 +329,9 @@ def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
     """Make the error of a role that no column plays."""
     return InputError(
         f"`{role}` must be the column with {what}; none of the names is a usual one. "
-        f"The columns are {listed(columns)}. Say which with --{role} (roles= in Python); the first "
-        f"line must be a header.{_delimiter_hint(columns) or _likely(role, columns)}"
+        f"The columns are {listed(columns, SHOWN_COLUMNS)}. Say which with --{role} (roles= in "
+        "Python); the first line must be a header."
+        f"{_delimiter_hint(columns) or _likely(role, columns)}"
     )
 
 

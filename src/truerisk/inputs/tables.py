@@ -6,7 +6,7 @@ A column holds numbers, categories or texts; what is probably none of them is re
 import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Codes, Flags
-from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.checks import LARGEST_COUNT, listed, shown
 from truerisk.errors import InputError
-from truerisk.inputs.corpora import SVMLIGHT_ENDINGS, read_corpus
+from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.labels import LabelBook
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.checked_batches import LabelEncoder, encode
@@ -26,7 +26,7 @@ from truerisk.inputs.records.places import Places, ending, refusal
 from truerisk.inputs.records.rows import Column as CellColumn
 from truerisk.inputs.records.rows import Selection, Strings, as_floats
 from truerisk.inputs.records.svmlight import is_svmlight
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.text_blocks import TextFile
 from truerisk.inputs.roles import USUAL_NAMES, TableRoles
 
 Kind = Literal["number", "category", "text"]
@@ -41,6 +41,7 @@ LISTED = 5
 VECTOR_TARGETS = ("label", "target")  # what may be said of a file whose columns have no names
 
 
+@dataclass
 class Cells:
     """The cells of one feature so far: numbers for as long as all are, else codes of a book.
 
@@ -48,21 +49,20 @@ class Cells:
     read again with that column as a category: nothing depends on how blocks were cut.
     """
 
-    def __init__(
-        self, name: str, kind: str, missing: frozenset[str], options: ReadingOptions
-    ) -> None:
-        self.name = name
-        self.missing = missing
-        self.options = options
-        self.may_be_numbers = kind == "any"
-        self.is_text = kind == "text"
-        self.broken = False
-        self.texts: list[str | None] = []
-        self.book = LabelBook()
-        as_written = dataclasses.replace(options, numeric_labels=False, label_map={})
-        self._encoder = LabelEncoder(name, self.book, as_written, may_be_empty=False)
-        self._codes: list[Codes] = []
-        self._numbers: list[Array] = []
+    name: str
+    kind: str
+    missing: frozenset[str]
+    options: ReadingOptions
+    broken: bool = False
+    texts: list[str | None] = field(default_factory=list)
+    book: LabelBook = field(default_factory=LabelBook)
+    _codes: list[Codes] = field(default_factory=list)
+    _numbers: list[Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.may_be_numbers, self.is_text = self.kind == "any", self.kind == "text"
+        as_written = dataclasses.replace(self.options, numeric_labels=False, label_map={})
+        self._encoder = LabelEncoder(self.name, self.book, as_written, may_be_empty=False)
 
     def add(self, column: CellColumn, places: Places) -> None:
         """Take in the cells of one block."""
@@ -411,10 +411,8 @@ def read_table(
     )
     facts, fingerprint, misnamed = recognise(path, options, holds="examples")
     with fingerprint.watched(path):
-        if facts.format == "csv" and (
-            ending(path) in SVMLIGHT_ENDINGS
-            or is_svmlight(TextBytes(path, facts.compression, options).head())
-        ):
+        source = TextFile(path, facts.compression, options)
+        if facts.format == "csv" and is_svmlight(source.head(), ending(path)):
             return _table_of_vectors(path, roles, options)
         missing = frozenset(("", *(value.strip() for value in missing_values)))
         table = TableReading(path, facts, roles, missing, options).table()
@@ -423,30 +421,25 @@ def read_table(
         return table
 
 
+@dataclass
 class TableReading:
     """One file on its way to a table."""
 
-    def __init__(
-        self,
-        path: Path,
-        facts: FileFacts,
-        roles: TableRoles,
-        missing: frozenset[str],
-        options: ReadingOptions,
-    ) -> None:
-        self.path = path
-        self.facts = facts
-        self.roles = roles
-        self.missing = missing
-        self.options = options
-        self.notes: list[str] = []
-        self.reader = open_reader(facts, path, options)
+    path: Path
+    facts: FileFacts
+    roles: TableRoles
+    missing: frozenset[str]
+    options: ReadingOptions
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.reader = open_reader(self.facts, self.path, self.options)
         if isinstance(self.reader, JsonLinesFile):  # an absent key is a missing value
             self.reader.columns = self.reader.all_keys()
         try:
-            self.target, self.features = roles.settled(self.reader.columns)
+            self.target, self.features = self.roles.settled(self.reader.columns)
         except InputError as error:
-            raise refusal(path, str(error)) from None
+            raise refusal(self.path, str(error)) from None
 
     def table(self) -> Table:
         """Read the file, a second time for columns that turned out late to hold no numbers."""
@@ -554,10 +547,8 @@ class TableReading:
     def _note_constants(self, columns: Sequence[Column]) -> None:
         constant = [column.name for column in columns if _is_constant(column)]
         if constant:
-            rest = len(constant) - LISTED
-            more = f" and {rest} more" if rest > 0 else ""
             self.notes.append(
-                f"{', '.join(constant[:LISTED])}{more}: the same value in every row, which says "
+                f"{listed(constant, LISTED, str)}: the same value in every row, which says "
                 f"nothing of the label."
             )
 

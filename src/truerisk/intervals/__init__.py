@@ -13,8 +13,8 @@ class_averages      averages over classes and of label sets: macro, weighted, mi
 rankings            average precision, 11-point, best F1, breakeven point, greatest distance
 means               values in a known range; log loss and Brier score, by gamma intervals
 distributions       normal, Student's, gamma, beta: quantiles without SciPy; Wilson's ends
-replicates          percentile, basic and BCa intervals; resampling by cells, by groups
-perturbed           how far refits under random weights moved an error
+replicates          percentile, basic and BCa intervals; resampling by cells; how far refits under
+                    random weights moved an error
 auc                 DeLong's variance, interval and tests; what is left when they degenerate
 chosen_thresholds   guarantees of thresholds, and intervals after the choice
 variance_components refits: example noise, disagreement, refits that err together

@@ -7,7 +7,7 @@ the verdict on an example changes from model to model, the fewer they are worth.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,12 +87,11 @@ def agreement(
         repeated = np.where(judged, centred, np.nan)[:, twice]
         within = float(np.nanvar(repeated, axis=0, ddof=1).sum())
         u = min(within / between, 1.0) if between > 0 else 0.0
+    single = Agreement(value=value, n=n, disagreement=u)
     if groups is None:
-        return Agreement(value=value, n=n, disagreement=u)
+        return single
     numbers, names = _check_groups(groups, table.shape[1])
-    if names == table.shape[1]:
-        return Agreement(value=value, n=n, disagreement=u)
-    return _with_groups(Agreement(value=value, n=n, disagreement=u), centred, judged, numbers)
+    return single if names == len(numbers) else _with_groups(single, centred, judged, numbers)
 
 
 def agreement_interval(
@@ -172,22 +171,14 @@ def _with_groups(single: Agreement, centred: Array, judged: Flags, numbers: Indi
     typical = float((ever**2).sum() / ever.sum())
     once = single.n * single.value * (1 - single.value)
     if once == 0:
-        return Agreement(
-            value=single.value, n=single.n, disagreement=0.0, groups=groups, group_size=typical
-        )
+        return replace(single, disagreement=0.0, groups=groups, group_size=typical)
     squares = (sums**2).sum(axis=0)[met] / times[met]
     u = single.disagreement
     if (times >= 2).any():
         moved = np.where(there, sums, np.nan)
         u = components(moved, np.zeros(moved.shape, dtype=np.intp)).disagreement
-    return Agreement(
-        value=single.value,
-        n=single.n,
-        disagreement=u,
-        groups=groups,
-        spread=float(squares.sum()) * groups / (groups - 1) / once,
-        group_size=typical,
-    )
+    spread = float(squares.sum()) * groups / (groups - 1) / once
+    return replace(single, disagreement=u, groups=groups, spread=spread, group_size=typical)
 
 
 def _check_losses(losses: ArrayLike) -> tuple[Array, Flags]:

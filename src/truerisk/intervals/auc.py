@@ -13,7 +13,7 @@ from truerisk.intervals.binomial import clopper_pearson
 from truerisk.intervals.delta import delta_interval
 from truerisk.intervals.distributions import student_cdf, student_quantile
 from truerisk.results import Interval
-from truerisk.tallies.ranking_influences import share_below
+from truerisk.tallies.ranking_weights import share_below
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,15 +225,12 @@ def delong_unpaired(
     areas = [float(one.areas[0]) for one in placed]
     variances = [float(delong_covariance(one)[0, 0]) for one in placed]
     total = sum(variances)
-    share = sum(v * v / (_size(one) - 1) for v, one in zip(variances, placed, strict=True))
+    sizes = [len(one.of_positives) + len(one.of_negatives) for one in placed]
+    share = sum(v * v / (size - 1) for v, size in zip(variances, sizes, strict=True))
     degrees = total * total / share if share > 0 else math.inf
     return _comparison(
         (areas[0], areas[1]), total, degrees=degrees, level=level, method="delong_unpaired"
     )
-
-
-def _size(placed: Placements) -> int:
-    return int(placed.of_positives.shape[0] + placed.of_negatives.shape[0])
 
 
 def _comparison(

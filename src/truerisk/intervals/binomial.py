@@ -23,6 +23,7 @@ from truerisk.intervals.distributions import (
     beta_log_odds,
     beta_tail,
     deviance,
+    first_that_holds,
     log_beta_kernel,
     log_peak,
     logistic,
@@ -370,12 +371,11 @@ def _fall(j: Array, n: Array, log_odds: Array) -> Array:
 
 def _quantile(k: Array, n: Array, log_odds: Array, tail: float) -> Array:
     """Give the smallest j with P(X ≤ j) > tail; it is under k where P(X ≥ k) = tail < ½."""
-    low, high = np.full(n.shape, -1.0), k - 1
-    while np.any(high - low > 1):
-        middle = np.floor((low + high) / 2)
-        reached = _tail_at_most(middle, n, log_odds) > tail
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return high
+    return np.asarray(
+        first_that_holds(
+            lambda j: _tail_at_most(j, n, log_odds) > tail, np.full(n.shape, -1.0), k - 1
+        )
+    )
 
 
 def _jump(k: Array, n: Array, j: Array, outer: Array) -> Array:
@@ -439,14 +439,9 @@ def _two_sided(count: int, trials: int, p0: float) -> float:
     mode = math.floor((trials + 1) * p0)
     if count >= mode or log_probability(min(mode, trials), trials, p0) <= observed:
         return 1.0
-    low, high = mode, trials + 1  # more probable than observed; not, or past the end
-    while high - low > 1:
-        middle = (low + high) // 2
-        if log_probability(middle, trials, p0) <= observed:
-            high = middle
-        else:
-            low = middle
-    return min(1.0, _at_most(count, trials, p0) + _at_least(high, trials, p0))
+    # The mode is more probable than the observed count; past the end nothing is.
+    first = first_that_holds(lambda j: log_probability(j, trials, p0) <= observed, mode, trials + 1)
+    return min(1.0, _at_most(count, trials, p0) + _at_least(first, trials, p0))
 
 
 def log_probability(j: int, n: int, p: float) -> float:

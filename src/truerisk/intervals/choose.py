@@ -68,7 +68,7 @@ from truerisk.intervals.variance_components import (
     few_of,
 )
 from truerisk.results import Interval, RefitInterval
-from truerisk.tallies.cells import BinaryCounts, Cells, Proportion, ratio
+from truerisk.tallies.cells import BinaryCounts, Cells, Proportion
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.scored_rows import ScoredRows
 
@@ -103,24 +103,21 @@ def proportion_interval(
         )
     else:
         inner = _effective_binomial(sample, function, level)
-    if proportion.transform is None:
-        return inner
-    ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
-    return replace(inner, low=ends[0], high=ends[1])
+    low, high = proportion.between(inner.low, inner.high)
+    return replace(inner, low=float(low), high=float(high))
 
 
 def _proportion_of_groups(
     sample: CellSample, function: Callable[[NDArray[Any]], Proportion], rule: Rule, level: float
 ) -> Interval:
-    transform = function(sample.features).transform or float
-    ends = sorted((float(transform(0.0)), float(transform(1.0))))
+    low, high = function(sample.features).between(0.0, 1.0)
     return group_interval(
         sample,
         lambda features: function(features).value,
         lambda features: function(features).n,
         rule=rule,
         level=level,
-        measure_range=(ends[0], ends[1]),
+        measure_range=(float(low), float(high)),
     )
 
 
@@ -151,11 +148,7 @@ def group_interval(
 def _effective_binomial(
     sample: CellSample, function: Callable[[NDArray[Any]], Proportion], level: float
 ) -> Interval:
-    def share(features: NDArray[Any]) -> Any:
-        proportion = function(features)
-        return ratio(proportion.k, proportion.n)
-
-    value = float(share(sample.features))
+    value = float(function(sample.features).share)
     if np.isnan(value):
         return Interval(0.0, 1.0, level, "undefined")
     most = sample.worth(lambda features: function(features).n)
@@ -164,7 +157,8 @@ def _effective_binomial(
         size = float(function(sample.features).n) / sample.unit
     error = 0.0
     if 0 < value < 1:
-        error = sample.standard_error(sample.gradient(share)) * sample.widening(level)
+        gradient = sample.gradient(lambda features: function(features).share)
+        error = sample.standard_error(gradient) * sample.widening(level)
     if error > NO_SPREAD:
         # Weights and refits under which the share varies *less* than among as many independent
         # examples are luck more often than structure.
@@ -488,24 +482,15 @@ def distance_of_mean(distances: Array, shares: Array, correlation: Array) -> flo
     return math.sqrt(max(float(parts @ correlation @ parts), 0.0))
 
 
-def mean_interval(
-    value: float, error: float, units: int, *, level: float, measure_range: Ends = (0.0, 1.0)
-) -> Interval:
-    """Give the interval of a mean over examples: normal on the scale without ends.
+def mean_interval(value: float, error: float, units: int, *, level: float) -> Interval:
+    """Give the interval of a mean of numbers in [0, 1]: normal on the logit scale.
 
-    Where no example differs from another it is the KL bound, if there is a largest value.
+    Where no example differs from another it is the KL bound.
     """
     if not np.isfinite(value):
-        return whole_range(level, measure_range)
-    interval, high = None, measure_range[1]
-    if error > ROUNDING * value:
-        interval = delta_interval(value, error, measure_range=measure_range, level=level)
-    if interval is not None:
-        return interval
-    if np.isinf(high):
-        return whole_range(level, measure_range)
-    share = chernoff_kl(value / high, units, level=level)
-    return replace(share, low=high * share.low, high=high * share.high)
+        return whole_range(level)
+    interval = delta_interval(value, error, level=level) if error > ROUNDING * value else None
+    return chernoff_kl(value, units, level=level) if interval is None else interval
 
 
 def stretched_interval(
@@ -532,27 +517,20 @@ def refit_proportion(
     A measure that is a monotone function of a share has that of the share, taken through it.
     """
     proportion = function(sample.features)
-
-    def share(features: NDArray[Any]) -> Any:
-        own = function(features)
-        return ratio(own.k, own.n)
-
-    value = float(share(sample.features))
+    value = float(proportion.share)
     if np.isnan(value):
         return Interval(0.0, 1.0, level, "undefined")
     if sample.jackknifed:
         return _proportion_of_groups(sample, function, rule, level)
     inner = RefitQuestion(
         value=value,
-        parts=sample.components(sample.gradient(share)),
+        parts=sample.components(sample.gradient(lambda features: function(features).share)),
         rule=rule,
         counted=float(proportion.n),
         level=level,
     ).interval()
-    if proportion.transform is None:
-        return inner
-    ends = sorted(float(proportion.transform(end)) for end in (inner.low, inner.high))
-    return replace(inner, low=ends[0], high=ends[1])
+    low, high = proportion.between(inner.low, inner.high)
+    return replace(inner, low=float(low), high=float(high))
 
 
 def refit_measure(question: Question) -> Interval:
@@ -582,21 +560,21 @@ def _by_components(question: Question, varying: CellSample, few: float = 1.0) ->
 
 
 def refit_correlation(
-    question: Question, rarest: float, *, hull: Callable[[], tuple[Interval, Interval]] | None
+    question: Question, rarest: float, ends: tuple[Interval, Interval] | None = None
 ) -> Interval:
     """Give the interval of Matthews' correlation, with `rarest` examples in the rarest class.
 
-    With few positives it is joined with the roots of the products of the ends of precision and
-    recall (`hull`), which the correlation comes near to where positives are rare.
+    With few positives it is joined with the roots of the products of the `ends` of precision and
+    recall, which the correlation comes near to where positives are rare.
     """
     if not np.isfinite(question.value):
         return whole_range(question.level, question.measure_range)
     if question.sample.jackknifed:
         return _measure_of_groups(question)
     interval = _by_components(question, question.sample, few_of(rarest))
-    if hull is None or rarest >= FEW_OF_A_CLASS:
+    if ends is None:
         return interval
-    precision, recall = hull()
+    precision, recall = ends
     return replace(
         interval,
         low=min(interval.low, math.sqrt(precision.low * recall.low)),

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import at_least
-from truerisk.intervals.distributions import normal_quantile
+from truerisk.intervals.distributions import first_that_holds, normal_quantile
 
 SHIFT = 0.5  # standard errors that a choice may add to either side of an interval
 LARGEST_SIZE = 10**9  # examples; a plan for more is no plan
@@ -117,11 +117,7 @@ def accepted_for(errors: int, rate: float, delta: float, most: int = LARGEST_SIZ
     few, many = errors, errors + 1
     while many < most and not passes(many):
         few, many = many, 2 * many
-    many = min(many, most)
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if passes(middle) else (middle, many)
-    return many
+    return int(first_that_holds(passes, few, min(many, most)))
 
 
 def times_needed(errors: int, accepted: int, rate: float, delta: float) -> float:

@@ -226,9 +226,8 @@ def _common_of_confused(cells: Cells, measure: str, taken: Flags) -> float:
     numerator = np.where(taken, tp if measure == "jaccard" else 2 * tp, 0.0)
     slope = numerator / np.where(taken, size, 1.0) ** 2
     true, called = cells.codes
-    squares = cells.totals if cells.squares is None else cells.squares
     wrong = (true != called) & (true != NO_LABEL)
-    return 2 * float((squares * slope[true] * slope[called])[wrong].sum())
+    return 2 * float((cells.variances * slope[true] * slope[called])[wrong].sum())
 
 
 def _common_of_sets(
@@ -246,14 +245,13 @@ def _common_of_sets(
         "precision": (influence, none, -expected),
     }.get(measure, (influence + expected, -expected, -expected))
     of_row = cells.from_classes(right, truth, predicted)
-    squares = cells.totals if cells.squares is None else cells.squares
     share = counts.value
     raw = link.slope(share) ** 2 * share * (1 - share) / counts.size
     apart = float(raw.sum())
     together = float(np.sqrt(raw).sum()) ** 2 - apart
     if together <= ROUNDING:
         return 0.0
-    correlation = min(max((float(squares @ of_row**2) - apart) / together, 0.0), 1.0)
+    correlation = min(max((float(cells.variances @ of_row**2) - apart) / together, 0.0), 1.0)
     total = float(posterior.variance.sum())
     return correlation * (float(np.sqrt(posterior.variance).sum()) ** 2 - total)
 
@@ -315,7 +313,6 @@ def weighted_interval(cells: Cells, measure: str, taken: Flags, *, level: float)
         share * by_truth + np.where(taken, value - mean, 0.0) / support.sum(),
         share * by_predicted,
     )
-    squares = cells.totals if cells.squares is None else cells.squares
     n = cells.effective_n
     # A row with several labels is as many decisions.
     units = n * max(float(cells.by_class(cells.rows)[1].sum()) / cells.n, 1.0)
@@ -323,7 +320,7 @@ def weighted_interval(cells: Cells, measure: str, taken: Flags, *, level: float)
     floor = inside * (1 - inside) / (units + 1)
     if measure == "jaccard":
         floor *= (1 + inside) ** 2 / 2  # a share of rows, seen through J = F/(2 − F)
-    variance = max(float(squares @ of_row**2), floor)
+    variance = max(float(cells.variances @ of_row**2), floor)
     quantile = two_sided_t(n - 1, level)
     size = size_of(inside, variance)
     centres = [mean]
@@ -363,11 +360,10 @@ def specificity_interval(cells: Cells, taken: Flags, weights: Array, *, level: f
     n, total = cells.effective_n, float(cells.totals.sum())
     each = np.where(taken, weights / np.where(taken, total - truth, 1.0), 0.0)
     of_row = cells.from_classes(-each, np.zeros(len(each)), each)
-    squares = cells.totals if cells.squares is None else cells.squares
     missed = float((predicted - tp) @ each)
     widening = student_factor(n, level) ** 2
-    unit = 1.0 if cells.squares is None else float(cells.squares.sum()) / total
-    of_rows = float(squares @ of_row**2) - unit * missed**2 / total
+    unit = float(cells.variances.sum()) / total
+    of_rows = float(cells.variances @ of_row**2) - unit * missed**2 / total
     event = unit * math.sqrt(widening) * float(each.max())
     variance = max(of_rows, 0.0) * widening
     low, high = gamma_ends(missed, variance, event, level=level)
@@ -394,7 +390,7 @@ def micro_interval(cells: Cells, measure: str, over: Flags | None, *, level: flo
     else:
         size = _size(measure, right, true, called)
     totals = cells.totals.astype(np.float64)
-    squares = totals if cells.squares is None else cells.squares
+    squares = cells.variances.astype(np.float64)
     unit = float(squares.sum() / totals.sum())
     decisions, n = float(totals @ size), int(cells.rows.sum())
     share = float(totals @ right) / decisions

@@ -131,6 +131,15 @@ def solve_in_log_odds(
     return log_odds
 
 
+def first_that_holds(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Halve down to the first whole number that holds, elementwise: `low` does not, `high` does."""
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        fine = holds(middle)
+        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+    return high
+
+
 def score_end(count: Array, total: Array, z: Array) -> Array:
     """Give the upper end of Wilson's score interval: the larger root of its quadratic."""
     spread = z * np.sqrt(count * (1 - count / total) + z * z / 4)

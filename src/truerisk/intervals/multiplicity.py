@@ -1,6 +1,7 @@
 """Many tests at once: p-values adjusted to keep a false finding among all of them rare."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,13 +18,7 @@ def holm(p_values: PValues) -> Array:
     other.  NaN and None, no test, are NaN and not counted.
     Source: S. Holm, Scandinavian Journal of Statistics 6(2), 65-70, 1979.
     """
-    raw = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(raw.shape, np.nan)
-    defined = np.flatnonzero(~np.isnan(raw))
-    order = defined[np.argsort(raw[defined], kind="stable")]
-    steps = np.arange(order.size, 0, -1) * raw[order]
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
+    return _stepped(p_values, lambda m: np.arange(m, 0, -1), down=True)
 
 
 def bonferroni(p_values: ArrayLike) -> Array:
@@ -41,12 +36,7 @@ def hochberg(p_values: ArrayLike) -> Array:
     Holm's promise for independent and positively dependent tests only.
     Source: Y. Hochberg, Biometrika 75(4), 800-802, 1988.
     """
-    raw = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(-raw, kind="stable")
-    adjusted = np.empty_like(raw)
-    steps = np.arange(1, raw.size + 1) * raw[order]
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
-    return adjusted
+    return _stepped(p_values, lambda m: np.arange(1, m + 1), down=False)
 
 
 def benjamini_hochberg(p_values: PValues) -> Array:
@@ -56,10 +46,15 @@ def benjamini_hochberg(p_values: PValues) -> Array:
     dependent tests.  NaN and None, no test, are NaN and not counted.
     Source: Y. Benjamini and Y. Hochberg, J. Royal Statistical Society B 57(1), 289-300, 1995.
     """
+    return _stepped(p_values, lambda m: m / np.arange(m, 0, -1), down=False)
+
+
+def _stepped(p_values: PValues, factors: Callable[[int], Any], *, down: bool) -> Array:
+    """Multiply sorted p-values by factors, keeping their order: from the least on, if down."""
     raw = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(raw.shape, np.nan)
     defined = np.flatnonzero(~np.isnan(raw))
-    order = defined[np.argsort(-raw[defined], kind="stable")]
-    steps = order.size / np.arange(order.size, 0, -1) * raw[order]
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
+    order = defined[np.argsort(raw[defined] if down else -raw[defined], kind="stable")]
+    kept = np.maximum if down else np.minimum
+    adjusted[order] = np.minimum(kept.accumulate(factors(order.size) * raw[order]), 1.0)
     return adjusted

@@ -15,7 +15,12 @@ from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
-from truerisk.intervals.distributions import logistic, normal_cdf, normal_quantile
+from truerisk.intervals.distributions import (
+    first_that_holds,
+    logistic,
+    normal_cdf,
+    normal_quantile,
+)
 from truerisk.results import Row, Tabular
 
 MAX_PLAN = 10**12
@@ -273,11 +278,7 @@ def _first_size(holds: Callable[[Array, Array], Array], k: Array, start: Array) 
         low, high = np.where(fine, low, high), np.where(fine, high, 2 * high)
         if high.max() > MAX_PLAN:
             raise InputError(f"`sample_size` must be at most {MAX_PLAN:g}; got a larger need.")
-    while np.any(high - low > 1):
-        middle = np.floor((low + high) / 2)
-        fine = holds(k, middle)
-        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
-    return high
+    return np.asarray(first_that_holds(lambda n: holds(k, n), low, high))
 
 
 def _smallest(
@@ -293,20 +294,15 @@ def _smallest(
     no count suffices.
     """
 
-    def fails(first: int) -> Array:
+    def suffices(first: int) -> bool:
         c = np.arange(first, first + TEETH, dtype=np.float64)
-        return np.asarray(probability(c, first_size(c + 1) - 1) < assurance)
+        return not (probability(c, first_size(c + 1) - 1) < assurance).any()
 
     low, high = -1, 0
-    while fails(high).any():
+    while not suffices(high):
         low, high = high, 2 * high + TEETH
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fails(middle).any():
-            low = middle
-        else:
-            high = middle
-    return int(first_size(np.array([float(high)]))[0])
+    tooth = float(first_that_holds(suffices, low, high))
+    return int(first_size(np.array([tooth]))[0])
 
 
 # Differences of rates
@@ -344,9 +340,7 @@ def _for_paired(promise: _Promise, difference: float, discordant: float) -> Plan
     low, high = 0, max(4, math.ceil((root / difference) ** 2))
     while not finds(high):
         low, high = high, math.ceil(1.1 * high) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if finds(middle) else (middle, high)
+    high = int(first_that_holds(finds, low, high))
     # The number of discordant pairs varies and smooths the saw, unless nearly all pairs are.
     if high * discordant * (1 - discordant) < TEETH:
         high = max((n + 1 for n in range(high, high + TEETH) if not finds(n)), default=high)
@@ -379,13 +373,12 @@ def paired_power(n: int, discordant: float, difference: float, level: float) -> 
 
 def rejected_from(pairs: Array, tail: float) -> Array:
     """Give the least count c of `pairs` fair coins with P(X > c) + ½ P(X = c) ≤ tail."""
-    low, high = np.floor(pairs / 2), pairs + 1
-    while np.any(high - low > 1):
-        middle = np.floor((low + high) / 2)
-        mid_p = 0.5 * (at_least(middle, pairs, 0.5) + at_least(middle + 1, pairs, 0.5))
-        extreme = mid_p <= tail
-        low, high = np.where(extreme, low, middle), np.where(extreme, middle, high)
-    return high
+
+    def is_extreme(count: Array) -> Array:
+        mid_p = 0.5 * (at_least(count, pairs, 0.5) + at_least(count + 1, pairs, 0.5))
+        return np.asarray(mid_p <= tail)
+
+    return np.asarray(first_that_holds(is_extreme, np.floor(pairs / 2), pairs + 1))
 
 
 # Areas under the ROC curve
@@ -516,10 +509,7 @@ def _smallest_area(holds: Callable[[int], bool], prevalence: float) -> int:
         low, high = high, 2 * high
         if high > MAX_PLAN:
             raise InputError(f"`sample_size` must be at most {MAX_PLAN:g}; got a larger need.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return int(first_that_holds(holds, low, high))
 
 
 def both_below(a: float, b: float, correlation: float) -> float:

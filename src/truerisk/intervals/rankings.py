@@ -35,6 +35,7 @@ LAST_POSITIVES = 3  # how far precision falls over these is what the last level 
 MOVED = 0.5  # standard errors that a chosen threshold may flatter
 MAX_BIAS = 0.15  # of the distance to the lower end, of the average precision of several classes
 MIN_POOLED_AREA = 0.7  # of all pairs of examples and classes, for the 11-point micro average
+CHOSEN = "chosen_threshold"
 MIN_POSITIVES = 5  # with fewer the interval of the best F1 was seen to cover .84 to .89
 
 
@@ -53,16 +54,18 @@ def ranking_interval(name: str, value: float, ranking: Ranking, *, level: float)
     if 0 in ranking.rows or math.isnan(value):
         return Interval(0.0, 1.0, level, "whole_range")
     limit = partial_limit(name)
-    if limit is not None:
-        low, high = partial_auc_ends(min(value, 1.0), ranking, level, limit)
-        return Interval(max(min(low, value), 0.0), max(min(high, 1.0), value), level, PARTIAL)
-    if name not in RANKINGS:
-        positives, _ = units_of(ranking)
-        binomial = fractional_interval(min(value, 1.0) * positives, positives, level=level)
-        return replace(binomial, method="binomial_of_positives")
     # Sums of weights may leave the value of a perfect ranking a rounding above 1.
-    low, high = RANKINGS[name](min(value, 1.0), ranking, level)
-    return Interval(max(min(low, value), 0.0), max(min(high, 1.0), value), level, METHODS[name])
+    capped = min(value, 1.0)
+    if limit is not None:
+        ends, method = partial_auc_ends(capped, ranking, level, limit), "partial_placements"
+    elif name in RANKINGS:
+        form, method = RANKINGS[name]
+        ends = form(capped, ranking, level)
+    else:
+        positives, _ = units_of(ranking)
+        binomial = fractional_interval(capped * positives, positives, level=level)
+        return replace(binomial, method="binomial_of_positives")
+    return Interval(max(min(ends[0], value), 0.0), max(min(ends[1], 1.0), value), level, method)
 
 
 def shortfalls(name: str, ranking: Ranking) -> tuple[Finding, ...]:
@@ -207,7 +210,7 @@ def best_f1_at_prior(value: float, ranking: Ranking, *, level: float) -> Interva
 
     ends = curve_interval(f1, shares, value, level=level)
     error = (value - ends.low) / -float(normal_quantile((1 - level) / 2))
-    return replace(ends, low=max(ends.low - MOVED * error, 0.0), method=METHODS["best_f1"])
+    return replace(ends, low=max(ends.low - MOVED * error, 0.0), method=CHOSEN)
 
 
 def ks_ends(value: float, ranking: Ranking, level: float) -> Ends:
@@ -309,18 +312,10 @@ def _counts_at(ranking: Ranking, threshold: float) -> tuple[float, float]:
     return float(ranking.tp[at]), float(ranking.fp[at])
 
 
-RANKINGS: dict[str, Callable[[float, Ranking, float], Ends]] = {
-    "average_precision": average_precision_ends,
-    "eleven_point_precision": eleven_point_ends,
-    "best_f1": best_f1_ends,
-    "ks": ks_ends,
-    "breakeven_point": breakeven_ends,
-}
-PARTIAL = "partial_placements"
-METHODS = {
-    "average_precision": "precision_influence",
-    "eleven_point_precision": "precision_influence",
-    "best_f1": "chosen_threshold",
-    "ks": "chosen_threshold",
-    "breakeven_point": "moving_threshold",
+RANKINGS: dict[str, tuple[Callable[[float, Ranking, float], Ends], str]] = {
+    "average_precision": (average_precision_ends, "precision_influence"),
+    "eleven_point_precision": (eleven_point_ends, "precision_influence"),
+    "best_f1": (best_f1_ends, CHOSEN),
+    "ks": (ks_ends, CHOSEN),
+    "breakeven_point": (breakeven_ends, "moving_threshold"),
 }

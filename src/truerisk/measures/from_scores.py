@@ -10,8 +10,7 @@ from truerisk.tallies.documents import LEVELS, DocumentTally
 from truerisk.tallies.losses import ProbabilityTally
 from truerisk.tallies.question_values import QuestionValues
 from truerisk.tallies.ranking import Breakeven, Ranking
-from truerisk.tallies.ranking_influences import pair_areas
-from truerisk.tallies.ranking_weights import partial_areas
+from truerisk.tallies.ranking_weights import pair_areas, partial_areas
 from truerisk.tallies.scored_rows import ScoredRows
 
 ONE_CLASS = "the examples are all of one class"
@@ -264,8 +263,8 @@ def summarise_documents(tally: DocumentTally) -> DocumentPrecision:
     n = tally.documents
     if n == 0:
         return DocumentPrecision(math.nan, (math.nan,) * LEVELS, math.nan, 0, tally.undefined)
-    total = tally.weights.value
-    by_recall = tuple(level.value / total for level in tally.precision)
+    total = tally.sums.value("weights")
+    by_recall = tuple(tally.sums.value(level) / total for level in range(LEVELS))
     value = math.fsum(by_recall) / LEVELS
-    error = tally.averages.standard_error(value, tally.weights, tally.square_weights, n)
+    error = tally.sums.standard_error("average", value, n)
     return DocumentPrecision(value, by_recall, error, n, tally.undefined)

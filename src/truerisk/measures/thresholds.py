@@ -246,23 +246,11 @@ def _youden(table: Sweep, _: float, __: Mapping[str, float]) -> Array:
     return np.asarray(gain / (n_positive * n_negative))
 
 
-def _balanced_accuracy(table: Sweep, beta: float, costs: Mapping[str, float]) -> Array:
-    return (1 + _youden(table, beta, costs)) / 2
-
-
-def _accuracy(table: Sweep, _: float, __: Mapping[str, float]) -> Array:
-    return np.asarray((table.tp + table.tn) / (table.tp[-1] + table.fp[-1]))
-
-
-def _cost(table: Sweep, _: float, costs: Mapping[str, float]) -> Array:
-    return mean_cost(table, costs)
-
-
 CRITERIA: dict[str, Callable[[Sweep, float, Mapping[str, float]], Array]] = {
     "f_beta": _f_beta,
     "gmean": _gmean,
     "youden": _youden,
-    "balanced_accuracy": _balanced_accuracy,
-    "accuracy": _accuracy,
-    "cost": _cost,
+    "balanced_accuracy": lambda table, beta, costs: (1 + _youden(table, beta, costs)) / 2,
+    "accuracy": lambda table, *_: (table.tp + table.tn) / (table.tp[-1] + table.fp[-1]),
+    "cost": lambda table, _, costs: mean_cost(table, costs),
 }

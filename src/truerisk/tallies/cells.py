@@ -56,10 +56,21 @@ class Proportion:
     transform: Callable[[Any], Any] | None = None
 
     @property
+    def share(self) -> Any:
+        """The share k/n; NaN where n is 0."""
+        return ratio(self.k, self.n)
+
+    @property
     def value(self) -> Any:
         """The measure itself; NaN where n is 0."""
-        share = ratio(self.k, self.n)
-        return share if self.transform is None else self.transform(share)
+        return self.share if self.transform is None else self.transform(self.share)
+
+    def between(self, low: Any, high: Any) -> tuple[Any, Any]:
+        """Take the ends of an interval of the share through the function; the lower end first."""
+        if self.transform is None:
+            return low, high
+        ends = self.transform(low), self.transform(high)
+        return np.minimum(*ends), np.maximum(*ends)
 
 
 @dataclass(frozen=True)
@@ -318,6 +329,11 @@ class Cells:
     def weighted(self) -> bool:
         """Whether the totals are sums of weights rather than counts."""
         return self.squares is not None
+
+    @property
+    def variances(self) -> NDArray[Any]:
+        """How much the totals vary: sums of squared weights, which are the counts without them."""
+        return self.totals if self.squares is None else self.squares
 
     @cached_property
     def sides(self) -> tuple[LabelSets, LabelSets, LabelSets]:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
-from truerisk.tallies.exact_sum import ExactSum, WeightedSums
+from truerisk.tallies.exact_sum import WeightedSums
 from truerisk.tallies.ranking import as_weights
 
 LEVELS = 11  # recall 0, .1, …, 1
@@ -25,10 +25,7 @@ class DocumentTally:
 
     documents: int = 0
     undefined: int = 0
-    precision: list[ExactSum] = field(default_factory=lambda: [ExactSum() for _ in range(LEVELS)])
-    weights: ExactSum = field(default_factory=ExactSum)
-    square_weights: ExactSum = field(default_factory=ExactSum)
-    averages: WeightedSums = field(default_factory=WeightedSums)  # of each document's own
+    sums: WeightedSums = field(default_factory=WeightedSums)  # by level, and of their "average"
 
     def add(
         self, scores: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None
@@ -57,11 +54,7 @@ class DocumentTally:
         """Take in what another tally has seen; return the tally itself."""
         self.documents += other.documents
         self.undefined += other.undefined
-        for mine, others in zip(self.precision, other.precision, strict=True):
-            mine.merge(others)
-        self.weights.merge(other.weights)
-        self.square_weights.merge(other.square_weights)
-        self.averages.merge(other.averages)
+        self.sums.update(other.sums)
         return self
 
     def _take(self, precisions: Array, weights: Array) -> None:
@@ -70,11 +63,10 @@ class DocumentTally:
         defined, weights = precisions[known], weights[known]
         self.documents += len(defined)
         self.undefined += len(precisions) - len(defined)
-        for level, total in enumerate(self.precision):
-            total.add(weights * defined[:, level])
-        self.weights.add(weights)
-        self.square_weights.add(weights**2)
-        self.averages.add(defined.sum(axis=1) / LEVELS, weights)
+        for level in range(LEVELS):
+            self.sums.add(level, weights * defined[:, level])
+        self.sums.add_weights(len(weights), weights)
+        self.sums.add_values("average", defined.sum(axis=1) / LEVELS, weights)
 
 
 def eleven_precisions(scores: NDArray[Any], truth: Flags) -> Array:

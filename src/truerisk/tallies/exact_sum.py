@@ -5,7 +5,8 @@ integers makes addition exact, and any chunking, order or number of workers give
 """
 
 import math
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Hashable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,67 +20,46 @@ HALF_BITS = 26
 ROWS_AT_ONCE = 2**26  # 27-bit halves of that many rows add up below 2**53, exactly
 
 
-@dataclass
-class ExactSum:
-    """A running sum, exact until its value is read."""
+class WeightedSums(Counter[Hashable]):
+    """Sums over rows by their names, in units: exact until a value is read; `update` merges parts.
 
-    units: int = 0
-
-    def add(self, values: ArrayLike) -> "ExactSum":
-        """Add all the values; return the sum itself."""
-        array = np.asarray(values, dtype=np.float64).ravel()
-        self.units += units_by_code(array, np.zeros(len(array), dtype=np.intp), 1)[0]
-        return self
-
-    def merge(self, other: "ExactSum") -> "ExactSum":
-        """Add what another sum has seen; return the sum itself."""
-        self.units += other.units
-        return self
-
-    @property
-    def value(self) -> float:
-        """The sum, rounded once."""
-        return as_float(self.units)
-
-
-@dataclass
-class WeightedSums:
-    """Exact sums behind a weighted mean of one number per example, and its standard error.
-
-    √(n/(n − 1) · Σ wᵢ²(xᵢ − x̄)²) / Σ wᵢ
+    The standard error of a weighted mean is √(n/(n − 1) · Σ wᵢ²(xᵢ − x̄)²) / Σ wᵢ.
     """
 
-    first: ExactSum = field(default_factory=ExactSum)  # Σ w·x
-    crossed: ExactSum = field(default_factory=ExactSum)  # Σ w²·x
-    second: ExactSum = field(default_factory=ExactSum)  # Σ w²·x²
+    def add(self, name: Hashable, values: ArrayLike) -> None:
+        """Add the values to a sum."""
+        self[name] += exact_units(values)
 
-    def add(self, values: Array, weight: Array | None = None) -> "WeightedSums":
-        """Add the numbers of one batch; return the sums themselves."""
-        if weight is None:
-            plain = ExactSum().add(values)
-            self.first.merge(plain)
-            self.crossed.merge(plain)
-            self.second.add(values**2)
-            return self
-        self.first.add(weight * values)
-        self.crossed.add(weight**2 * values)
-        self.second.add((weight * values) ** 2)
-        return self
+    def add_weights(self, rows: int, weight: Array | None) -> None:
+        """Add up the weights of some rows, 1 each if they are not given, and their squares."""
+        self.add("weights", float(rows) if weight is None else weight)
+        self.add("square_weights", float(rows) if weight is None else weight**2)
 
-    def merge(self, other: "WeightedSums") -> None:
-        """Add another batch's sums."""
-        self.first.merge(other.first)
-        self.crossed.merge(other.crossed)
-        self.second.merge(other.second)
+    def add_values(self, name: str, values: Array, weight: Array | None) -> None:
+        """Add what the mean of one number per row needs: Σ w·x, Σ w²·x and Σ w²·x²."""
+        weighted = values if weight is None else weight * values
+        first = exact_units(weighted)
+        self[name, "first"] += first
+        self[name, "crossed"] += first if weight is None else exact_units(weight**2 * values)
+        self.add((name, "second"), weighted**2)
 
-    def standard_error(
-        self, mean: float, weights: ExactSum, square_weights: ExactSum, rows: int
-    ) -> float:
-        """Give the standard error of the mean over so many rows; NaN for fewer than two."""
+    def value(self, name: Hashable) -> float:
+        """Give a sum, rounded once."""
+        return as_float(self[name])
+
+    def standard_error(self, name: str, mean: float, rows: int) -> float:
+        """Give the standard error of a mean over so many rows; NaN for fewer than two."""
         if rows < 2:
             return math.nan
-        spread = self.second.value - 2 * mean * self.crossed.value + mean**2 * square_weights.value
-        return math.sqrt(max(spread, 0.0) * rows / (rows - 1)) / weights.value
+        second, crossed = self.value((name, "second")), self.value((name, "crossed"))
+        spread = second - 2 * mean * crossed + mean**2 * self.value("square_weights")
+        return math.sqrt(max(spread, 0.0) * rows / (rows - 1)) / self.value("weights")
+
+
+def exact_units(values: ArrayLike) -> int:
+    """Sum all the values exactly, in units of 2⁻¹⁰⁷⁴."""
+    array = np.asarray(values, dtype=np.float64).ravel()
+    return units_by_code(array, np.zeros(len(array), dtype=np.intp), 1)[0]
 
 
 def as_float(units: int) -> float:

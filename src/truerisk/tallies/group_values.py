@@ -7,7 +7,7 @@ from the influences of the rows.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import ranking_influences, share_below
-from truerisk.tallies.ranking_weights import values_of, values_of_weights
+from truerisk.tallies.ranking_weights import (
+    SortedRows,
+    ranking_influences,
+    share_below,
+    values_of,
+)
 
 MAX_EXACT = 2**21  # groups × rows of a ranking that is computed anew for each group
 AT_ONCE = 2**17  # entries of a table (groups, rows)
@@ -134,70 +138,36 @@ def _won_inside(column: Array, up: Indices, down: Indices, group: Indices, weigh
 
 
 def ranking_values(
-    score: NDArray[Any],
-    is_positive: Flags,
-    group: Indices,
-    weight: Array | None,
-    names: Sequence[str],
-) -> dict[str, GroupValues]:
-    """Give the values of other measures of a ranking: exact, or to first order.
+    score: NDArray[Any], is_positive: Flags, group: Indices, weight: Array | None, name: str
+) -> GroupValues:
+    """Give the values of another measure of a ranking: exact, or to first order.
 
-    They are computed anew for each group up to `MAX_EXACT` groups × rows.  Beyond, a group moves
-    the value by the sum of the influences of its rows over the share of the other rows.
+    It is computed anew for each group up to `MAX_EXACT` groups × rows.  Beyond, a group moves the
+    value by the sum of the influences of its rows over the share of the other rows.
     """
     groups = int(group.max()) + 1
     weights = np.ones(len(score)) if weight is None else weight
-    by_class = [
-        sums_of_groups(group[side], weights[side], groups) for side in (is_positive, ~is_positive)
+    units = [
+        effective_groups(sums_of_groups(group[side], weights[side], groups))
+        for side in (is_positive, ~is_positive)
     ]
-    units = [effective_groups(one) for one in by_class]
-    ranking = rank(score, is_positive, weight)
-    sides = (
-        _computed_again(score, is_positive, group, weights, names)
-        if groups * len(score) <= MAX_EXACT
-        else _to_first_order(score, is_positive, group, weights, names)
-    )
-    return {
-        name: GroupValues(
-            values_of(ranking, name), *sides[name], min(units) if name == "ks" else units[0]
-        )
-        for name in names
-    }
+    value = values_of(rank(score, is_positive, weight), name)
+    if groups * len(score) <= MAX_EXACT:
+        rows, step = SortedRows.of(score, is_positive), max(1, AT_ONCE // len(score))
+        blocks = [np.arange(groups)[at : at + step, None] for at in range(0, groups, step)]
 
+        def counted(times: float) -> Array:
+            """Count the rows of each group so many times more."""
+            parts = (rows.values(weights * (1 + times * (group == one)), [name]) for one in blocks)
+            return np.concatenate([part[name] for part in parts])
 
-def _computed_again(
-    score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
-) -> dict[str, tuple[Array, Array]]:
-    blocks = list(_blocks(int(group.max()) + 1, len(score)))
-    sides: list[dict[str, Array]] = []
-    for sign in (-1.0, 1.0):
-        parts = [
-            values_of_weights(
-                score, is_positive, weights * (1 + sign * (group == one[:, None])), names
-            )
-            for one in blocks
-        ]
-        sides.append({name: np.concatenate([part[name] for part in parts]) for name in names})
-    return {name: (sides[0][name], sides[1][name]) for name in names}
-
-
-def _blocks(groups: int, rows: int) -> Iterator[Indices]:
-    size = max(1, AT_ONCE // rows)
-    for start in range(0, groups, size):
-        yield np.arange(start, min(start + size, groups))
-
-
-def _to_first_order(
-    score: NDArray[Any], is_positive: Flags, group: Indices, weights: Array, names: Sequence[str]
-) -> dict[str, tuple[Array, Array]]:
-    shares = sums_of_groups(group, weights) / weights.sum()
-    ranking = rank(score, is_positive, weights)
-    sides = {}
-    for name, influence in ranking_influences(score, is_positive, weights, names).items():
-        value = values_of(ranking, name)
-        moved = sums_of_groups(group, influence)
-        sides[name] = (value - moved / (1 - shares), value + moved / (1 + shares))
-    return sides
+        without, twice = counted(-1.0), counted(1.0)
+    else:
+        shares = sums_of_groups(group, weights) / weights.sum()
+        moved = sums_of_groups(group, ranking_influences(score, is_positive, weights, name))
+        of_sums = values_of(rank(score, is_positive, weights), name)
+        without, twice = of_sums - moved / (1 - shares), of_sums + moved / (1 + shares)
+    return GroupValues(value, without, twice, min(units) if name == "ks" else units[0])
 
 
 def mean_of_classes(each: Sequence[GroupValues], support: Array | None = None) -> GroupValues:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
-from truerisk.tallies.exact_sum import ExactSum, WeightedSums
+from truerisk.tallies.exact_sum import WeightedSums
 from truerisk.tallies.ranking import as_weights
 
 SUM_SLACK = 1e-6
@@ -102,15 +102,8 @@ class ProbabilityTally:
     """
 
     rows: int = 0
-    weights: ExactSum = field(default_factory=ExactSum)
-    square_weights: ExactSum = field(default_factory=ExactSum)
-    sums: dict[str, WeightedSums] = field(
-        default_factory=lambda: {name: WeightedSums() for name in LOSSES}
-    )
+    sums: WeightedSums = field(default_factory=WeightedSums)
     infinite: Counter[str] = field(default_factory=Counter)
-    implied: dict[str, tuple[ExactSum, ...]] = field(
-        default_factory=lambda: {name: tuple(ExactSum() for _ in POWERS) for name in LOSSES}
-    )
     largest: dict[str, float] = field(default_factory=lambda: dict.fromkeys(LOSSES, 0.0))
 
     def add(
@@ -134,17 +127,15 @@ class ProbabilityTally:
         wide = table.astype(np.float64)
         weights = None if weight is None else as_weights(weight, len(labels))
         counts = np.ones(len(labels), bool) if weights is None else weights > 0
-        each = float(len(labels)) if weights is None else weights
         self.rows += int(np.count_nonzero(counts))
-        self.weights.add(each)
-        self.square_weights.add(each if weights is None else weights**2)
+        self.sums.add_weights(len(labels), weights)
         for name, loss in LOSSES.items():
             losses = loss(wide, labels, complement)
             finite = np.isfinite(losses)
             # A row of no weight says nothing, not even that the impossible has happened.
             self.infinite[name] += int(np.count_nonzero(~finite & counts))
             losses = np.where(finite, losses, 0.0)
-            self.sums[name].add(losses, weights)
+            self.sums.add_values(name, losses, weights)
             weighted = losses if weights is None else losses * weights
             self.largest[name] = max(self.largest[name], float(weighted.max()))
             self._add_implied(name, wide, weights, complement)
@@ -161,47 +152,42 @@ class ProbabilityTally:
         losses = loss_of_each_class(name, probabilities, complement)
         losses = np.where(shares > 0, losses, 0.0)
         powered = shares if weights is None else shares * weights[:, None]
-        for total in self.implied[name]:
+        for power in POWERS:
             powered = powered * losses
-            total.add(powered.sum(axis=1))
+            self.sums.add((name, power), powered.sum(axis=1))
 
     def merge(self, other: "ProbabilityTally") -> "ProbabilityTally":
         """Take in what another tally has seen; return the tally itself."""
         self.rows += other.rows
-        self.weights.merge(other.weights)
-        self.square_weights.merge(other.square_weights)
+        self.sums.update(other.sums)
         self.infinite.update(other.infinite)
-        for name, sums in self.sums.items():
-            sums.merge(other.sums[name])
-            self.largest[name] = max(self.largest[name], other.largest[name])
-            for mine, theirs in zip(self.implied[name], other.implied[name], strict=True):
-                mine.merge(theirs)
+        self.largest = {name: max(one, other.largest[name]) for name, one in self.largest.items()}
         return self
 
     def mean(self, loss: str) -> float:
         """Give a mean loss; infinite where one example's is; NaN with no example."""
         if self.infinite[loss]:
             return math.inf
-        total = self.weights.value
-        return self.sums[loss].first.value / total if total > 0 else math.nan
+        total = self.sums.value("weights")
+        return self.sums.value((loss, "first")) / total if total > 0 else math.nan
 
     def standard_error(self, loss: str) -> float:
         """Give the standard error of a mean loss; NaN where it has none."""
         mean = self.mean(loss)
         if not math.isfinite(mean):
             return math.nan
-        return self.sums[loss].standard_error(mean, self.weights, self.square_weights, self.rows)
+        return self.sums.standard_error(loss, mean, self.rows)
 
     def moments(self, loss: str) -> LossMoments:
         """Give what the interval of a mean loss needs."""
-        total = self.weights.value
-        first, second, third = (one.value / total for one in self.implied[loss])
+        total = self.sums.value("weights")
+        first, second, third = (self.sums.value((loss, power)) / total for power in POWERS)
         return LossMoments(
             mean=self.mean(loss),
             variance=self.standard_error(loss) ** 2,
             implied=(first, second, third),
             largest=self.largest[loss] / total,
-            n=total**2 / self.square_weights.value,
+            n=total**2 / self.sums.value("square_weights"),
         )
 
 

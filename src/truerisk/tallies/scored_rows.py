@@ -20,8 +20,12 @@ from truerisk.tallies.group_values import (
 )
 from truerisk.tallies.losses import LOSSES
 from truerisk.tallies.ranking import rank
-from truerisk.tallies.ranking_influences import RankedRows, mean_influences
-from truerisk.tallies.ranking_weights import values_of
+from truerisk.tallies.ranking_weights import (
+    RankedRows,
+    mean_influences,
+    ranking_influences,
+    values_of,
+)
 
 MAX_ENTRIES = 4_000_000  # examples × classes; beyond it, nothing is known of the dependence
 DOCUMENTS = "eleven_point_documents"
@@ -148,8 +152,7 @@ class ScoredRows:
         return RankedRows.of(self.score[:, 0], self.truth[:, 0], self.weight)
 
     def _of_class(self, name: str, at: int) -> Array:
-        score, truth = self.score[:, at], self.truth[:, at]
-        return RankedRows.of(score, truth, self.weight).influences(name)
+        return ranking_influences(self.score[:, at], self.truth[:, at], self.weight, name)
 
     def _value_of_class(self, name: str, at: int) -> float:
         return values_of(rank(self.score[:, at], self.truth[:, at], self.weight), name)
@@ -204,7 +207,7 @@ class ScoredRows:
             self._by_class[name, at] = (
                 area_values(score, truth, group, rows.weight)
                 if name == "roc_auc"
-                else ranking_values(score, truth, group, rows.weight, [name])[name]
+                else ranking_values(score, truth, group, rows.weight, name)
             )
         return self._by_class[name, at]
 

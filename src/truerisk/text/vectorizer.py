@@ -14,13 +14,17 @@ from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.kernels import threads_for
 from truerisk.kernels import words as kernel
-from truerisk.text.terms import JOINER, WORD_KINDS, Terms, stemmer_of, stop_words_of
-from truerisk.text.vocabulary import (
+from truerisk.text.words import (
+    JOINER,
+    WORD_KINDS,
     Counts,
+    Terms,
     Vocabulary,
     chosen_words,
     count_blocks,
     in_threads,
+    stemmer_of,
+    stop_words_of,
     words_from,
 )
 

@@ -13,7 +13,7 @@ from truerisk.errors import InputError
 from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.svmlight import is_svmlight, read_svmlight
-from truerisk.inputs.records.text_blocks import TextBytes
+from truerisk.inputs.records.text_blocks import TextFile
 
 
 def refused(message):
@@ -68,7 +68,7 @@ def test_it_reads_what_scikit_learn_reads(tmp_path_factory, vectors, block):
     data = "".join(f"{line}\n" for line in lines).encode()
     path = tmp_path_factory.mktemp("svm") / "c.svm"
     path.write_bytes(data)
-    result = read_svmlight(TextBytes(path, None, ReadingOptions(block_bytes=block)))
+    result = read_svmlight(TextFile(path, None, ReadingOptions(block_bytes=block)))
     matrix, labels = load_svmlight_file(io.BytesIO(data), zero_based=False)
     assert [float(label) for (label,) in result.labels] == labels.tolist()
     assert np.array_equal(result.matrix().toarray(), matrix.toarray())

@@ -1,23 +1,28 @@
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from truerisk.errors import InputError
-from truerisk.inputs.records.text_blocks import Block, blocks, check_quotes
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.text_blocks import Block, TextFile, check_quotes
 
 quoted = st.text('a",\n', max_size=4).map(lambda text: '"' + text.replace('"', '""') + '"')
 cell = st.one_of(st.text("ab", max_size=3), quoted)
 record = st.lists(cell, min_size=2, max_size=3).map(",".join)
 
 
-def cut(content, size, *, quotes=True):
+def blocks_of(pieces, *, has_cells=True):
+    source = TextFile(Path("p.csv"), None, ReadingOptions(max_line_bytes=10_000))
+    source.pieces, source.has_cells = lambda _: iter(pieces), has_cells
+    return list(source.blocks())
+
+
+def cut(content, size, *, has_cells=True):
     data = content.encode()
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
-    source = SimpleNamespace(path=Path("p.csv"), pieces=lambda _: iter(pieces))
-    return list(blocks(source, size, quotes=quotes, has_header=False, max_line=10_000))
+    return blocks_of(pieces, has_cells=has_cells)
 
 
 @given(records=st.lists(record, min_size=1, max_size=10), size=st.integers(1, 60))
@@ -30,7 +35,7 @@ def test_blocks_put_together_are_the_file_and_know_their_places(records, size):
     rows = [(block, row) for block in result for row in range(block.rows)]
     lines = [1 + sum(1 + text.count("\n") for text in records[:row]) for row in range(len(records))]
     assert [block.line_of(row) for block, row in rows] == lines
-    assert [block.first_row + row for block, row in rows] == list(range(1, len(records) + 1))
+    assert [block.first_row + row for block, row in rows] == list(range(len(records)))
     for block in result:
         assert block.offset == content.encode().index(block.data, block.offset)
         check_quotes(block, ",")
@@ -46,14 +51,13 @@ def test_a_line_without_end_is_given_up_at_the_limit(start):
             taken.append(1)
             yield b"x" * 1000
 
-    source = SimpleNamespace(path=Path("p.csv"), pieces=lambda _: endless())
     with pytest.raises(InputError, match=r"shorter lines|close every quote"):
-        list(blocks(source, 1000, quotes=True, has_header=False, max_line=10_000))
+        blocks_of(endless())
     assert len(taken) <= 11
 
 
 def test_without_quotes_every_line_end_ends_a_record():
-    (block,) = cut('{"a": "\n"}\n', 100, quotes=False)
+    (block,) = cut('{"a": "\n"}\n', 100, has_cells=False)
     assert block.rows == 2
 
 

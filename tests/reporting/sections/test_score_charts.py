@@ -5,9 +5,9 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.refits.estimate import estimate
+from truerisk.evaluation.best_threshold import rejection
 from truerisk.evaluation.curve_bands import NO_BAND
 from truerisk.evaluation.evaluate import evaluate
-from truerisk.evaluation.rejection import rejection
 from truerisk.measures.curves import roc
 from truerisk.measures.thresholds import optimal_threshold, sweep
 from truerisk.reporting.document import Upright

@@ -24,7 +24,7 @@ from truerisk.estimation.svm.perturbation import (
     Progress,
     perturbed_estimate,
 )
-from truerisk.intervals.perturbed import normal, percentile, two_sided_p
+from truerisk.intervals.replicates import deviation_normal, deviation_percentile, two_sided_p
 from truerisk.learners.refits import number_of_rows
 from truerisk.results import Comparison, Finding
 from truerisk.svm.weighted_refits import check_model
@@ -36,7 +36,7 @@ SETTINGS = (
     "random_state", "n_jobs", "progress",
 )  # fmt: skip
 
-ENDS = {"percentile": percentile, "normal": normal}
+ENDS = {"percentile": deviation_percentile, "normal": deviation_normal}
 NO_WEIGHTING = Finding(
     "No weighting separates the two: interval and p are of the folds' losses.", code="no_spread"
 )

@@ -50,8 +50,7 @@ from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Comparison, Evaluation, Finding, has_code
 from truerisk.tallies.cells import ratio
 from truerisk.tallies.group_values import effective_groups, sums_of_groups
-from truerisk.tallies.ranking_influences import INFLUENCES
-from truerisk.tallies.ranking_weights import partial_limit
+from truerisk.tallies.ranking_weights import INFLUENCES, partial_limit
 from truerisk.tallies.scored_rows import ScoredRows
 
 NEGLIGIBLE = 1e-14  # of the variances of both: a variance of rounding

@@ -34,8 +34,7 @@ from truerisk.intervals.cross_validation import (
     nested_interval,
 )
 from truerisk.intervals.measured_coverage import divisions_design, folds_design
-from truerisk.intervals.pseudo_values import pseudo_value_interval
-from truerisk.intervals.variance_components import METHOD, ROUNDING
+from truerisk.intervals.variance_components import METHOD, ROUNDING, pseudo_value_interval
 from truerisk.learners.scoring import better_sign, range_of
 from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Estimate, Finding, Interval, Resampled

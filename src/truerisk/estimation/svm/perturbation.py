@@ -31,7 +31,7 @@ from truerisk.estimation.svm.plug_in import plug_in_interval, theta_of
 from truerisk.execution.running import workers_of
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.measured_coverage import published_form_covers
-from truerisk.intervals.perturbed import FORMS, ends_of
+from truerisk.intervals.replicates import FORMS, ends_of
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.registry import base_and_average, base_measure, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled, Target

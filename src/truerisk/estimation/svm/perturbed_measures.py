@@ -19,7 +19,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.execution.running import run_each
-from truerisk.intervals.perturbed import FORMS, ends_of
+from truerisk.intervals.replicates import FORMS, ends_of
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average, base_measure, find_measure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.inputs.records.rows import ahead
-from truerisk.inputs.records.text_blocks import Block, TextBytes, blocks, check_block
+from truerisk.inputs.records.text_blocks import Block, TextFile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,6 +25,7 @@ FEATURE = re.compile(rb"\d+:" + NUMBER)
 QUERY = re.compile(rb"[ \t]+qid:\S+")
 LABELS = re.compile(r"[^\s:#]+[ \t\r]*(#.*)?")
 VECTOR = re.compile(r"[^\s:#]*([ \t]+qid:\S+)?[ \t]+\d+:" + NUMBER.decode() + r"([ \t\r#].*)?")
+ENDINGS = (".svm", ".svmlight", ".libsvm")
 LARGEST_INDEX = 2**31 - 2  # columns are 32-bit integers
 
 
@@ -59,21 +60,19 @@ class Vectors:
         )
 
 
-def read_svmlight(source: TextBytes) -> Vectors:
+def read_svmlight(source: TextFile) -> Vectors:
     """Read vectors from start to end; lines of nothing but a comment are left out."""
     vectors = Vectors()
-    limit = source.options.max_line_bytes
-    pieces = blocks(
-        source, source.options.block_bytes, quotes=False, has_header=False, max_line=limit
-    )
-    for block in ahead(pieces):
-        check_block(block, max_line=limit)
+    for block in ahead(source.blocks()):
+        source.check(block)
         _read(block, vectors)
     return vectors
 
 
-def is_svmlight(head: str) -> bool:
-    """Whether a text holds vectors, by its first line that has a feature."""
+def is_svmlight(head: str, ending: str = "") -> bool:
+    """Whether a text holds vectors, by the ending of its file or its first line with a feature."""
+    if ending in ENDINGS:
+        return True
     for line in head.split("\n"):
         if VECTOR.fullmatch(line) is not None:
             return True

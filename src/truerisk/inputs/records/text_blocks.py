@@ -34,11 +34,80 @@ class EndsEarlyError(InputError):
     """A compressed file stops in the middle; the reader of lines adds how far it came."""
 
 
-class TextBytes:
-    """The UTF-8 bytes of one text file, in pieces.
+@dataclass(frozen=True)
+class Block:
+    """Whole records of one file, as bytes, and where they stand in it."""
+
+    path: Path
+    data: bytes
+    first_line: int
+    first_row: int
+    rows: int
+    offset: int
+    quoted: bool
+
+    def line_at(self, position: int) -> int:
+        """Return the line of the file, from 1, in which a byte of the block lies."""
+        return self.first_line + self.data.count(b"\n", 0, position)
+
+    def record_start(self, record: int) -> int:
+        """Return where a record of the block, from 0, starts."""
+        return 0 if record == 0 else int(self._ends()[record - 1]) + 1
+
+    def line_of(self, record: int) -> int:
+        """Return the line of the file in which a record, from 0, starts."""
+        return self.line_at(self.record_start(record))
+
+    def text_of(self, record: int) -> str:
+        """Return a record as text, without its line end."""
+        start = self.record_start(record)
+        return self.data[start : int(self._ends()[record])].rstrip(b"\r").decode(errors="replace")
+
+    def without_header(self) -> "Block":
+        """Give the block without its first record, which then is row 0."""
+        cut = self.record_start(1) if self.rows > 1 else len(self.data)
+        return Block(
+            self.path,
+            self.data[cut:],
+            self.line_at(cut),
+            self.first_row + 1,
+            self.rows - 1,
+            self.offset + cut,
+            self.quoted,
+        )
+
+    def refusal(self, position: int, sentence: str) -> InputError:
+        """Make the error that names the line of a byte of the block."""
+        return refusal(self.path, sentence, f"line {self.line_at(position)}")
+
+    def refuse(self, record: int, sentence: str) -> InputError:
+        """Make the error that names the line of a record, from 0."""
+        return self.refusal(self.record_start(record), sentence)
+
+    def _ends(self) -> Indices:
+        return record_ends(self.data, quoted=self.quoted)
+
+
+def positions_of(data: bytes, byte: int) -> Indices:
+    """List where a byte occurs."""
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == byte)
+
+
+def record_ends(data: bytes, *, quoted: bool) -> Indices:
+    """List the line ends outside quotes."""
+    ends = positions_of(data, NEWLINE)
+    if quoted:
+        ends = ends[np.searchsorted(positions_of(data, QUOTE), ends) % 2 == 0]
+    return ends
+
+
+class TextFile:
+    """One text file: its UTF-8 bytes in pieces, or in blocks of whole records.
 
     After the last piece, `sha256` is that of the file as it lies on the disk.
     """
+
+    has_cells = False  # in quotes where they must be, under a header
 
     def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
         self.path = path
@@ -72,6 +141,83 @@ class TextBytes:
         """Read the first 64 KiB."""
         with self.complete():
             return next(self.pieces(HEAD_BYTES), b"").decode(errors="replace")
+
+    def first_block(self) -> Block:
+        """Read and check the start of the file."""
+        first = next(self.blocks(HEAD_BYTES), None)
+        if first is None:
+            raise refusal(self.path, "must hold predictions; the file is empty.")
+        self.check(first)
+        return first
+
+    def blocks(self, size: int | None = None) -> Iterator[Block]:
+        """Cut the text into blocks of about `size` bytes; blank lines at the very end are left out.
+
+        After the last one, the SHA-256 is there.
+        """
+        carry, quotes = b"", self.has_cells
+        line, row, offset = 1, 0 if self.has_cells else 1, 0
+
+        def block(data: bytes) -> Block:
+            nonlocal line, row, offset
+            quoted = quotes and QUOTE in data
+            lines = kernel.count_byte(memoryview(data), NEWLINE)
+            rows = len(record_ends(data, quoted=True)) if quoted else lines
+            made = Block(self.path, data, line, row, rows, offset, quoted)
+            line, row, offset = line + lines, row + rows, offset + len(data)
+            return made
+
+        try:
+            for piece in self.pieces(size or self.options.block_bytes):
+                data = carry + piece
+                cut = _last_end(data, quotes=quotes)
+                if len(data) - cut > self.options.max_line_bytes:
+                    raise _too_long(Block(self.path, data, line, row, 0, offset, quotes), cut)
+                carry = data[cut:]
+                if cut:
+                    yield block(data[:cut])
+        except EndsEarlyError as error:
+            whole = record_ends(carry, quoted=quotes)
+            raise refusal(
+                self.path,
+                f"must be complete; {error} at row {max(0, row + len(whole) - 1)}. "
+                f"Nothing was computed from the part; copy the file again.",
+            ) from None
+        rest = carry.rstrip(b"\r\n")
+        if rest:
+            if quotes and rest.count(b'"') % 2:
+                raise unclosed(Block(self.path, rest, line, row, 0, offset, quoted=True))
+            yield block(rest + b"\n")
+
+    def check(self, block: Block) -> None:
+        """Refuse NUL, malformed UTF-8 and lines over the limit, with the place of each."""
+        data, max_line = block.data, self.options.max_line_bytes
+        nul = data.find(b"\0")
+        if nul >= 0:
+            raise refusal(
+                self.path,
+                "must be text; got a NUL byte.",
+                f"line {block.line_at(nul)}, byte {block.offset + nul}",
+            )
+        if not data.isascii():
+            try:
+                data.decode()
+            except UnicodeDecodeError as error:
+                raise refusal(
+                    self.path,
+                    f"must be UTF-8; got {shown(data[error.start : error.start + 4])}. "
+                    f"Use --encoding, such as latin-1 or cp1252.",
+                    f"line {block.line_at(error.start)}, byte {block.offset + error.start}",
+                ) from None
+        if len(data) > max_line:
+            starts = np.append(0, record_ends(data, quoted=block.quoted) + 1)
+            lengths = np.diff(starts)
+            if lengths.max() > max_line:
+                raise _too_long(block, int(starts[int(np.argmax(lengths > max_line))]))
+
+    def places(self, block: Block) -> Places:
+        """Give the lines of the rows of a block."""
+        return Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
 
     def _raw(self, size: int) -> Iterator[bytes]:
         digest = hashlib.sha256()
@@ -167,151 +313,6 @@ class TextBytes:
             ) from None
 
 
-@dataclass(frozen=True)
-class Block:
-    """Whole records of one file, as bytes, and where they stand in it."""
-
-    path: Path
-    data: bytes
-    first_line: int
-    first_row: int
-    rows: int
-    offset: int
-    quoted: bool
-
-    def line_at(self, position: int) -> int:
-        """Return the line of the file, from 1, in which a byte of the block lies."""
-        return self.first_line + self.data.count(b"\n", 0, position)
-
-    def record_start(self, record: int) -> int:
-        """Return where a record of the block, from 0, starts."""
-        return 0 if record == 0 else int(self._ends()[record - 1]) + 1
-
-    def line_of(self, record: int) -> int:
-        """Return the line of the file in which a record, from 0, starts."""
-        return self.line_at(self.record_start(record))
-
-    def text_of(self, record: int) -> str:
-        """Return a record as text, without its line end."""
-        start = self.record_start(record)
-        return self.data[start : int(self._ends()[record])].rstrip(b"\r").decode(errors="replace")
-
-    def without_header(self) -> "Block":
-        """Give the block without its first record, which then is row 0."""
-        cut = self.record_start(1) if self.rows > 1 else len(self.data)
-        return Block(
-            self.path,
-            self.data[cut:],
-            self.line_at(cut),
-            self.first_row + 1,
-            self.rows - 1,
-            self.offset + cut,
-            self.quoted,
-        )
-
-    def refusal(self, position: int, sentence: str) -> InputError:
-        """Make the error that names the line of a byte of the block."""
-        return refusal(self.path, sentence, f"line {self.line_at(position)}")
-
-    def refuse(self, record: int, sentence: str) -> InputError:
-        """Make the error that names the line of a record, from 0."""
-        return self.refusal(self.record_start(record), sentence)
-
-    def _ends(self) -> Indices:
-        return record_ends(self.data, quoted=self.quoted)
-
-
-def positions_of(data: bytes, byte: int) -> Indices:
-    """List where a byte occurs."""
-    return np.flatnonzero(np.frombuffer(data, np.uint8) == byte)
-
-
-def record_ends(data: bytes, *, quoted: bool) -> Indices:
-    """List the line ends outside quotes."""
-    ends = positions_of(data, NEWLINE)
-    if quoted:
-        ends = ends[np.searchsorted(positions_of(data, QUOTE), ends) % 2 == 0]
-    return ends
-
-
-def blocks(
-    source: TextBytes, size: int, *, quotes: bool, has_header: bool, max_line: int
-) -> Iterator[Block]:
-    """Cut a text into blocks of about `size` bytes; blank lines at the very end are left out."""
-    carry = b""
-    line, row, offset = 1, 0 if has_header else 1, 0
-
-    def block(data: bytes) -> Block:
-        nonlocal line, row, offset
-        quoted = quotes and QUOTE in data
-        lines = kernel.count_byte(memoryview(data), NEWLINE)
-        rows = len(record_ends(data, quoted=True)) if quoted else lines
-        made = Block(source.path, data, line, row, rows, offset, quoted)
-        line, row, offset = line + lines, row + rows, offset + len(data)
-        return made
-
-    pieces = source.pieces(size)
-    try:
-        for piece in pieces:
-            data = carry + piece
-            cut = _last_end(data, quotes=quotes)
-            if len(data) - cut > max_line:
-                raise _too_long(Block(source.path, data, line, row, 0, offset, quotes), cut)
-            carry = data[cut:]
-            if cut:
-                yield block(data[:cut])
-    except EndsEarlyError as error:
-        whole = record_ends(carry, quoted=quotes)
-        raise refusal(
-            source.path,
-            f"must be complete; {error} at row {max(0, row + len(whole) - 1)}. "
-            f"Nothing was computed from the part; copy the file again.",
-        ) from None
-    rest = carry.rstrip(b"\r\n")
-    if rest:
-        if quotes and rest.count(b'"') % 2:
-            raise unclosed(Block(source.path, rest, line, row, 0, offset, quoted=True))
-        yield block(rest + b"\n")
-
-
-class TextFile:
-    """A text file of predictions, read in blocks of whole records."""
-
-    has_cells = False  # in quotes where they must be, under a header
-
-    def __init__(self, path: Path, compression: str | None, options: ReadingOptions) -> None:
-        self.path = path
-        self.compression = compression
-        self.options = options
-        self.sha256: str | None = None
-
-    def first_block(self) -> Block:
-        """Read and check the start of the file."""
-        first = next(self._blocks(HEAD_BYTES), None)
-        if first is None:
-            raise refusal(self.path, "must hold predictions; the file is empty.")
-        self.check(first)
-        return first
-
-    def blocks(self) -> Iterator[Block]:
-        """Read the file from start to end; then its SHA-256 is there."""
-        return self._blocks(self.options.block_bytes)
-
-    def check(self, block: Block) -> None:
-        """Refuse what is no text, and lines over the limit."""
-        check_block(block, max_line=self.options.max_line_bytes)
-
-    def places(self, block: Block) -> Places:
-        """Give the lines of the rows of a block."""
-        return Places(self.path, lambda row: f"line {block.line_of(row)}", block.text_of)
-
-    def _blocks(self, size: int) -> Iterator[Block]:
-        source = TextBytes(self.path, self.compression, self.options)
-        limit, cells = self.options.max_line_bytes, self.has_cells
-        yield from blocks(source, size, quotes=cells, has_header=cells, max_line=limit)
-        self.sha256 = source.sha256
-
-
 def _last_end(data: bytes, *, quotes: bool) -> int:
     """Find where the last whole record that is not blank ends."""
     if quotes and QUOTE in data:
@@ -344,33 +345,6 @@ def _too_long(block: Block, start: int) -> InputError:
     return block.refusal(
         start, "must have shorter lines; this one exceeds the limit. Raise --max-line-bytes."
     )
-
-
-def check_block(block: Block, *, max_line: int) -> None:
-    """Refuse NUL, malformed UTF-8, a lone CR and lines over the limit, with the place of each."""
-    data = block.data
-    nul = data.find(b"\0")
-    if nul >= 0:
-        raise refusal(
-            block.path,
-            "must be text; got a NUL byte.",
-            f"line {block.line_at(nul)}, byte {block.offset + nul}",
-        )
-    if not data.isascii():
-        try:
-            data.decode()
-        except UnicodeDecodeError as error:
-            raise refusal(
-                block.path,
-                f"must be UTF-8; got {shown(data[error.start : error.start + 4])}. "
-                f"Use --encoding, such as latin-1 or cp1252.",
-                f"line {block.line_at(error.start)}, byte {block.offset + error.start}",
-            ) from None
-    if len(data) > max_line:
-        starts = np.append(0, record_ends(data, quoted=block.quoted) + 1)
-        lengths = np.diff(starts)
-        if lengths.max() > max_line:
-            raise _too_long(block, int(starts[int(np.argmax(lengths > max_line))]))
 
 
 def check_line_ends(block: Block) -> None:
