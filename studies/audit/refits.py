@@ -41,8 +41,7 @@ from truerisk.estimation.refits.best_of import (
 )
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, summarise
-from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import Folds, repeated_folds
+from truerisk.estimation.refits.plans import Folds, find_method, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes
 from truerisk.evaluation.count_estimates import CountEstimates

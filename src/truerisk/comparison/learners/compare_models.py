@@ -40,7 +40,7 @@ from truerisk.comparison.learners.paired_refits import (
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS
+from truerisk.estimation.refits.plans import METHODS
 from truerisk.intervals.variance_components import METHOD
 from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner

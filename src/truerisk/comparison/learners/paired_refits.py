@@ -15,8 +15,14 @@ from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import mean_of_refits
-from truerisk.estimation.refits.methods import design_of, find_method, make_plan
-from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
+from truerisk.estimation.refits.plans import (
+    Folds,
+    HeldOut,
+    NestedFolds,
+    design_of,
+    find_method,
+    make_plan,
+)
 from truerisk.estimation.refits.votes import collect_votes
 from truerisk.intervals.cross_validation import nested_interval
 from truerisk.learners.named_models import as_learner

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Indices
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design, Method
-from truerisk.estimation.refits.plans import Folds, HeldOut, Plan
+from truerisk.estimation.refits.plans import METHODS, Design, Folds, HeldOut, Method, Plan
 from truerisk.learners.divisions import divisions_of, positions_of
 from truerisk.learners.scoring import SAME_MEASURE
 

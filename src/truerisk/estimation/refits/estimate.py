@@ -16,15 +16,16 @@ from truerisk.errors import InputError
 from truerisk.estimation.refits.cv import plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, OWN_RULES, RULES
-from truerisk.estimation.refits.methods import (
+from truerisk.estimation.refits.plans import (
     LARGEST_SEED,
     Design,
     Method,
+    Plan,
+    TrainingSet,
     design_of,
     find_method,
     make_plan,
 )
-from truerisk.estimation.refits.plans import Plan, TrainingSet
 from truerisk.estimation.refits.vote_estimates import (
     SETTLED,
     VoteEstimates,

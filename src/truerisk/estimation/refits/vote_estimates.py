@@ -24,7 +24,7 @@ from truerisk.estimation.refits.interval_rules import (
     of_pseudo_values,
     spread_of_refits,
 )
-from truerisk.estimation.refits.methods import Method
+from truerisk.estimation.refits.plans import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Tallies

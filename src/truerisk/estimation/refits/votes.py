@@ -315,20 +315,6 @@ class CollectedVotes:
             yield Finding(reason, code="scores_missing")
 
 
-@dataclass(frozen=True)
-class _Everything:
-    """A plan of one refit, which predicts all examples."""
-
-    train: Indices
-    n: int
-
-    def train_and_test(self, at: int) -> tuple[Indices, Indices]:  # noqa: ARG002
-        return self.train, np.arange(self.n)
-
-    def name(self, at: int) -> str:  # noqa: ARG002
-        return "the training with exchanged labels"
-
-
 def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> Iterator[Finding]:
     """Notice a model whose predictions do not depend on what it is trained on.
 
@@ -346,7 +332,7 @@ def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> I
         return
     first = next(at for at in range(len(collected.plan)) if at not in collected.failures)
     exchanged = examples.values[(examples.codes + 1) % len(examples.values)]
-    plan = _Everything(collected.plan.train_and_test(first)[0], examples.n)
+    plan = TrainingSet(examples.n, collected.plan.train_and_test(first)[0])
     outcome = refit({**refit_settings(model, examples, plan, seed), "y": exchanged}, 0)
     if "failed" in outcome:
         return
