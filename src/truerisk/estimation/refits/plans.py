@@ -99,6 +99,10 @@ class Parts(Plan):
 class Folds(Parts):
     """Each part is judged by a refit that trains on all other parts; several times over."""
 
+    def test_train_ratio(self) -> float:
+        """How many examples are judged for each that is trained on."""
+        return 1 / (self.folds - 1)
+
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
         repetition, (part,) = self.left_out(at)
