@@ -18,14 +18,16 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
-from truerisk.learners.divisions import divisions_of, is_number_of_folds, positions_of
 from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
 from truerisk.learners.scoring import (
     Metadata,
     Scorer,
     better_sign,
+    divisions_of,
+    is_number_of_folds,
     is_of_counts,
     metadata_of,
+    positions_of,
     rows_of_parameters,
     scorer_value,
     single_scoring,

@@ -41,9 +41,8 @@ from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import METHODS
 from truerisk.intervals.variance_components import METHOD
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
-from truerisk.learners.scoring import scoring_of
+from truerisk.learners.scoring import is_number_of_folds, scoring_of
 from truerisk.measures.registry import measure_of
 from truerisk.results import Comparison, Estimate, Finding, NamedEntries, Reportable, Row
 

@@ -34,9 +34,9 @@ from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import Folds, Plan, repeated_folds
 from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import label_among, positive_of_two
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner, models_by_name
 from truerisk.learners.scoring import (
+    is_number_of_folds,
     is_of_counts,
     metadata_of,
     range_of,

@@ -18,8 +18,7 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import METHODS, Design, Folds, HeldOut, Method
-from truerisk.learners.divisions import divisions_of, is_number_of_folds, positions_of
-from truerisk.learners.scoring import SAME_MEASURE
+from truerisk.learners.scoring import SAME_MEASURE, divisions_of, is_number_of_folds, positions_of
 
 
 @dataclass(frozen=True)

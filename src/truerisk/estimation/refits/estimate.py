@@ -44,11 +44,11 @@ from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import CHOSEN_HERE
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
 from truerisk.learners.scoring import (
     Metadata,
+    is_number_of_folds,
     metadata_of,
     range_of_scorer,
     scoring_of,

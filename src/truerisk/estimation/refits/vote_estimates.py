@@ -223,9 +223,9 @@ def score_table(collected: CollectedVotes) -> NDArray[np.float64] | None:
     """Lay the scores out by repetition and example; NaN where there is none."""
     if not collected.scored or not collected.scores:
         return None
-    width = next(iter(collected.scores.values()))[0][1].shape[1:]
+    width = next(collected.scored_parts)[1].shape[1:]
     table = np.full((collected.plan.repetitions, collected.examples.n, *width), np.nan)
     for repetition, parts in collected.scores.items():
-        for test, score in parts:
+        for test, score, _ in parts:
             table[repetition, test] = score
     return table
