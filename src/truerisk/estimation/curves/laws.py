@@ -238,10 +238,10 @@ class Extrapolation:
         value = float(law.at(size)[0])
         pace = max(0.0, self.last.low + self.slope * math.log(size / self.sizes[-1]))
         ends = (min(low, value, pace), max(high, value, self.last.high))
-        ends = (1 - ends[1], 1 - ends[0]) if self.higher_is_better else ends
+        interval = Interval(*ends, self.level, METHOD)
         return Estimate(
             value=1 - value if self.higher_is_better else value,
-            interval=Interval(*ends, self.level, METHOD),
+            interval=complement_of(interval) if self.higher_is_better else interval,
             measure=self.measure,
             method="power_law",
             n=size,
@@ -297,11 +297,9 @@ class Extrapolation:
 
     def _limit(self) -> str:
         """Write the value of the measure, not of the loss, that no size takes it beyond."""
-        value, ends = self.a, self.a_interval
         if self.higher_is_better:
-            value = 1 - value
-            ends = Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
-        return _with_ends(value, ends)
+            return _with_ends(1 - self.a, complement_of(self.a_interval))
+        return _with_ends(self.a, self.a_interval)
 
     def _far(self, size: float) -> Iterator[Finding]:
         if size > FAR * self.sizes[-1]:
@@ -403,6 +401,11 @@ def _doubts(c: Interval) -> Iterator[Finding]:
             "more repeats, or a wider range of sizes, would tell",
             code="exponent_undetermined",
         )
+
+
+def complement_of(ends: Interval) -> Interval:
+    """Give the interval of 1 less what an interval is of."""
+    return Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
 
 
 def _with_ends(value: float, ends: Interval) -> str:

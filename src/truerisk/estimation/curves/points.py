@@ -15,11 +15,13 @@ from truerisk.errors import UnstableWarning
 from truerisk.estimation.curves.laws import (
     MIN_SIZES,
     Extrapolation,
+    complement_of,
     extrapolation_of,
     growth_of,
     why_no_law,
 )
 from truerisk.estimation.curves.results import (
+    COSTS,
     Affordable,
     Crossing,
     CurvePoint,
@@ -44,7 +46,6 @@ Arrays = dict[str, NDArray[Any]]
 
 FOLDS = 5
 MIN_OF_A_CLASS = 2
-COSTS = ("seconds_to_induce", "seconds_to_classify", "memory", "cpu_seconds")
 PER_EXAMPLES = 1000  # the time to classify is told for so many
 
 Counts = NDArray[np.int64]
@@ -61,6 +62,9 @@ COST = Finding(
     code="medians_of_costs",
 )
 MAX_NAMED = 3
+OF_DESIGN = (
+    "measure", "higher_is_better", "level", "n", "held_out", "sizes", "repeats", "estimate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -416,6 +420,7 @@ def curve_of(refits: Refits) -> LearningCurve:
     design, values = refits.design, refits.values
     curves = {name: _learner(refits, values[at], at) for at, name in enumerate(refits.names)}
     crossings: tuple[Crossing, ...] = ()
+    best: tuple[Affordable, ...] = ()
     if design.higher_is_better is not None:
         losses = {name: design.losses(values[at]) for at, name in enumerate(refits.names)}
         crossings = crossings_of(
@@ -426,27 +431,18 @@ def curve_of(refits: Refits) -> LearningCurve:
             replicates=REPLICATES,
             seed=design.seed,
         )
-    offers = [
-        Affordable(cpu_seconds=point.cpu_seconds, learner=name, size=point.size, value=point.mean)
-        for name, curve in curves.items()
-        for point in curve.points
-    ]
-    is_ordered = design.higher_is_better is not None
+        offers = [
+            Affordable(cpu_seconds=one.cpu_seconds, learner=name, size=one.size, value=one.mean)
+            for name, curve in curves.items()
+            for one in curve.points
+        ]
+        best = affordable(offers, higher_is_better=design.higher_is_better)
     return LearningCurve(
         curves=curves,
-        measure=design.measure,
-        higher_is_better=design.higher_is_better,
-        level=design.level,
-        n=design.n,
-        held_out=design.held_out,
-        sizes=design.sizes,
-        repeats=design.repeats,
-        estimate=design.estimate,
+        **{name: getattr(design, name) for name in OF_DESIGN},
         random_state=design.seed,
         crossings=crossings,
-        error_per_cpu_second=affordable(offers, higher_is_better=bool(design.higher_is_better))
-        if is_ordered
-        else (),
+        error_per_cpu_second=best,
         failures=tuple(_failures(refits)),
         notes=(SPREAD, COST, *_estimate_notes(refits), *weights_in_training(refits.weighs)),
     )
@@ -489,8 +485,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
         )
     own = refits.estimates[at, :, size_at]
     lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
-    notes = (*notes, *_failed_repeats(lost, refits.estimate_failed, "estimate: "))
-    notes = (*notes, *_warnings(refits, at, size_at))
+    of_estimate = _failed_repeats(lost, refits.estimate_failed, "estimate: ")
     is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
     costs = _medians(refits.costs[at, :, size_at])
     return CurvePoint(
@@ -503,7 +498,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
         estimate_sd=_deviation(own) if is_estimated else None,
         estimates=tuple(own.tolist()) if is_estimated else (),
         **dict(zip(COSTS, costs, strict=True)),
-        notes=notes,
+        notes=(*notes, *of_estimate, *_warnings(refits, at, size_at)),
     )
 
 
@@ -571,12 +566,8 @@ def _law(design: Design, values: Array, points: tuple[CurvePoint, ...]) -> Extra
 
 def _loss_interval(design: Design, point: CurvePoint) -> Interval:
     """Give the interval of the loss at a point."""
-    ends = point.interval
-    if ends is None:
-        ends = Interval(point.mean, point.mean, design.level, "none")
-    if design.higher_is_better:
-        return Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
-    return ends
+    ends = point.interval or Interval(point.mean, point.mean, design.level, "none")
+    return complement_of(ends) if design.higher_is_better else ends
 
 
 def _failed_repeats(

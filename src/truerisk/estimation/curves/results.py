@@ -4,7 +4,7 @@ import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ from truerisk.results import (
 )
 
 METHOD = "paired_bootstrap"
+COSTS = ("seconds_to_induce", "seconds_to_classify", "memory", "cpu_seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,55 +93,41 @@ def crossings_of(
             replicates=replicates,
             rng=np.random.default_rng([seed, 1]),
         )
-        crossing = _crossing((first, second), difference.mean(axis=0), means, logs, level)
-        sign = 1.0 if crossing.after == second else -1.0
-        lead, ends = _lead(sign * difference[:, -1], ratio, level)
-        crossings.append(replace(crossing, lead=lead, lead_interval=ends))
+        mean = difference.mean(axis=0)
+        is_second = _last_sign(mean) > 0
+        before, after = (first, second) if is_second else (second, first)
+        lead = _lead(difference[:, -1] if is_second else -difference[:, -1], ratio, level)
+        place = _place(mean, means, logs, level)
+        crossings.append(Crossing(before=before, after=after, **place, **lead))
     return tuple(crossings)
 
 
-def _lead(differences: Array, ratio: float, level: float) -> tuple[float, Interval | None]:
+def _lead(differences: Array, ratio: float, level: float) -> dict[str, Any]:
     """Give the mean difference, and its interval by the corrected resampled t."""
     mean = float(differences.mean())
     error = corrected_standard_error(differences.tolist(), ratio)
-    if error == 0:
-        return mean, None
     half = float(stdtrit(len(differences) - 1, (1 + level) / 2)) * error
-    return mean, Interval(mean - half, mean + half, level, "corrected_t")
+    ends = Interval(mean - half, mean + half, level, "corrected_t") if error else None
+    return {"lead": mean, "lead_interval": ends}
 
 
-def _crossing(
-    names: tuple[str, str], difference: Array, resampled: Array, logs: Array, level: float
-) -> Crossing:
+def _place(difference: Array, resampled: Array, logs: Array, level: float) -> dict[str, Any]:
     """Read the last change of sign off the mean difference, first minus second."""
     at, times = _last_change(difference, logs)
-    is_second = _last_sign(difference) > 0
-    before, after = names if is_second else names[::-1]
     if math.isnan(at):
-        nowhere: dict[str, Any] = {"size": math.nan, "interval": None, "share": 0.0, "times": 0}
-        return Crossing(before=before, after=after, lead=math.nan, lead_interval=None, **nowhere)
-    places = np.empty(len(resampled))
-    inside = 0
-    for row, drawn in enumerate(resampled):
-        place, _ = _last_change(drawn, logs)
-        inside += not math.isnan(place)
-        if math.isnan(place):
-            # One learner is better throughout: the crossing lies before the sizes, or after.
-            is_late = (_last_sign(drawn) > 0) != is_second
-            place = logs[-1] if is_late else logs[0]
-        places[row] = place
+        return {"size": math.nan, "interval": None, "share": 0.0, "times": 0}
+    drawn = np.array([_last_change(one, logs)[0] for one in resampled])
+    share = float(np.mean(~np.isnan(drawn)))
+    # Where one learner is better throughout, the crossing lies before the sizes, or after.
+    sign = _last_sign(difference) > 0
+    places = [
+        (logs[0] if (_last_sign(one) > 0) == sign else logs[-1]) if math.isnan(place) else place
+        for one, place in zip(resampled, drawn, strict=True)
+    ]
     tail = (1 - level) / 2
     low, high = np.quantile(places, [tail, 1 - tail])
-    return Crossing(
-        before=before,
-        after=after,
-        size=math.exp(at),
-        interval=Interval(math.exp(min(low, at)), math.exp(max(high, at)), level, METHOD),
-        share=inside / len(resampled),
-        times=times,
-        lead=math.nan,
-        lead_interval=None,
-    )
+    interval = Interval(math.exp(min(low, at)), math.exp(max(high, at)), level, METHOD)
+    return {"size": math.exp(at), "interval": interval, "share": share, "times": times}
 
 
 def _last_sign(difference: Array) -> float:
@@ -231,10 +218,7 @@ class CurvePoint:
             "sd": self.sd,
             "estimate_mean": mean,
             "estimate_sd": sd,
-            "seconds_to_induce": self.seconds_to_induce,
-            "seconds_to_classify": self.seconds_to_classify,
-            "memory": self.memory,
-            "cpu_seconds": self.cpu_seconds,
+            **{cost: getattr(self, cost) for cost in COSTS},
         }
 
 
@@ -305,24 +289,24 @@ class LearnerCurve(Frozen):
 
         low = mix(first.interval.low, last.interval.low)
         high = mix(first.interval.high, last.interval.high)
-        return Estimate(
-            value=mix(first.mean, last.mean),
-            interval=Interval(low, high, self.level, last.interval.method),
-            measure=self.measure,
-            method="interpolated",
-            n=size,
-            target="the learner at this sample size",
-        )
+        interval = Interval(low, high, self.level, last.interval.method)
+        return self._estimate(mix(first.mean, last.mean), interval, "interpolated", size)
 
     def _undefined(self, size: float, reason: Finding) -> Estimate:
+        whole = Interval(*range_of(self.measure), self.level, "undefined")
+        return self._estimate(math.nan, whole, "not_extrapolated", size, reason)
+
+    def _estimate(
+        self, value: float, interval: Interval, method: str, size: float, *notes: Finding
+    ) -> Estimate:
         return Estimate(
-            value=math.nan,
-            interval=Interval(*range_of(self.measure), self.level, "undefined"),
+            value=value,
+            interval=interval,
             measure=self.measure,
-            method="not_extrapolated",
+            method=method,
             n=size,
             target="the learner at this sample size",
-            notes=(reason,),
+            notes=notes,
         )
 
 
