@@ -18,7 +18,13 @@ from truerisk.comparison.conclusion import (
     conclude,
     without_spread,
 )
-from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
+from truerisk.comparison.predictions.choice import (
+    REPLICATES,
+    chosen,
+    drawn_units,
+    stream_of_choice,
+    values_of_winners,
+)
 from truerisk.comparison.predictions.comparisons import (
     Chosen,
     Comparisons,
@@ -260,17 +266,16 @@ def _chosen(
     own = {name: one[measure] for name, one in evaluations.items()}
     best = max(own, key=lambda name: own[name].value)
     table, first = _matrix(held), next(iter(held.values()))
-    units = np.arange(first.n) if first.groups is None else first.groups
-    number = int(units.max()) + 1
     rng = stream_of_choice(measure, request.random_state)
-    of_winners = []
-    for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
-        drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
-        left = drawn == 0
-        if left.any():
-            inside = drawn @ table
-            of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
-    return chosen(best, own[best], np.array(of_winners), level=request.level, n=first.n)
+
+    def replicates() -> Iterator[tuple[Array, Array]]:
+        for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
+            drawn = drawn_units(first.n, first.groups, rng)
+            if not drawn.all():
+                yield (drawn @ table)[:, None], table[drawn == 0].mean(axis=0)[:, None]
+
+    of_winners = values_of_winners(replicates())
+    return chosen(best, own[best], of_winners, level=request.level, n=first.n)
 
 
 def _settings(held: dict[str, QuestionValues], request: Request, region: Region) -> dict[str, Any]:

@@ -16,7 +16,7 @@ of.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -272,20 +272,6 @@ def margins_of(region: Region, names: list[str]) -> dict[str, float]:
     return {name: _margin(value, name) for name, value in region.items()}
 
 
-def equivalence_p(
-    both: int, only_first: int, only_second: int, neither: int, *, region: float
-) -> float:
-    """Give the p-value of two models' shares on the same examples differing by `region` or more.
-
-    The larger of two one-sided p-values of Tango's score test, valid for many independent examples.
-    """
-    counts = (both, only_first, only_second, neither)
-    return max(
-        non_inferiority_p(*counts, region=region, higher_is_better=higher)
-        for higher in (True, False)
-    )
-
-
 def non_inferiority_p(
     both: int,
     only_first: int,
@@ -302,23 +288,14 @@ def non_inferiority_p(
     return paired_score_p(only_first, only_second, n, null=region, alternative="less")
 
 
-def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) -> float:
-    """Give the smallest t < ½ whose interval at 1 − 2t lies strictly within ± region, else 1.
-
-    The two one-sided tests that the intervals are the inversion of; these must be nested.
-    """
-    return max(
-        non_inferiority_p_from_ends(ends_at, region=region, higher_is_better=higher)
-        for higher in (True, False)
-    )
-
-
 def non_inferiority_p_from_ends(
     ends_at: Callable[[float], Ends], *, region: float, higher_is_better: bool = True
 ) -> float:
     """Give the p-value of the second model being worse by `region` or more, from the intervals.
 
-    As `equivalence_p_from_ends`, but only the end on the worse side has to lie within the region.
+    The smallest t < ½ whose interval at 1 − 2t has its end on the worse side strictly within the
+    region, else 1: the one-sided test that the intervals are the inversion of; these must be
+    nested.
     """
     # Halve the p-values t up to ½ for the smallest whose interval, at 1 − 2t, shows it.
     too_small, enough = 0.0, 0.5
@@ -449,22 +426,21 @@ def within_region(
 ) -> Iterator[AlternativeTest]:
     """Test equivalence and non-inferiority: by Tango's score, or from the intervals of a measure.
 
-    `table` is None for a measure that is no share of right answers, or not of independent ones.
+    Equivalence has the larger of the one-sided p-values of both sides.  Tango's score is valid for
+    many independent examples.  `table` is None for a measure that is no share of right answers, or
+    not of independent ones.
     """
     if any(map(math.isinf, ends_at(0.5))):
         return
     if table is None:
-        equivalent = equivalence_p_from_ends(ends_at, region=region)
-        not_inferior = non_inferiority_p_from_ends(
-            ends_at, region=region, higher_is_better=higher_is_better
-        )
+        one_sided = partial(non_inferiority_p_from_ends, ends_at, region=region)
     else:
         counts = table.counts if higher_is_better else table.counts[::-1]
-        equivalent = equivalence_p(*counts, region=region)
-        not_inferior = non_inferiority_p(*counts, region=region, higher_is_better=higher_is_better)
-    yield AlternativeTest("equivalence", equivalent)
+        one_sided = partial(non_inferiority_p, *counts, region=region)
+    p_values = {side: one_sided(higher_is_better=side) for side in (True, False)}
+    yield AlternativeTest("equivalence", max(p_values.values()))
     note = "the second is worse by the region or more"
-    yield AlternativeTest("non_inferiority", not_inferior, note)
+    yield AlternativeTest("non_inferiority", p_values[higher_is_better], note)
 
 
 def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p") -> float:
