@@ -18,7 +18,7 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
-from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.learners.refits import fresh_copy, positions, train
 from truerisk.learners.scoring import (
     Metadata,
     Scorer,
@@ -28,10 +28,7 @@ from truerisk.learners.scoring import (
     is_of_counts,
     metadata_of,
     positions_of,
-    rows_of_parameters,
-    scorer_value,
     single_scoring,
-    value_of_scores,
 )
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average, base_measure
@@ -49,22 +46,6 @@ def over_all_folds(
             f"`measure` must be one of labels or scores to choose settings by; got {name}."
         )
     return float(value)
-
-
-def needed_scores(outcome: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """Refuse a model that gives no scores, or none that are probabilities; give its scores."""
-    if "score" not in outcome:
-        raise InputError(
-            f"`measure` must be one of labels for a model that gives no scores; got {name}."
-        )
-    if base_measure(name).needs == "probabilities" and not outcome["probabilities"]:
-        raise InputError(
-            f"`measure` must not need probabilities, which the model does not give; got {name}."
-        )
-    return {
-        "scores": outcome["score"],
-        **({"complement": outcome["complement"]} if "complement" in outcome else {}),
-    }
 
 
 def positive_place(name: str, classes: NDArray[Any], pos_label: Any) -> int | None:
@@ -245,27 +226,21 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             return float("nan")
 
     def _value(self, settings: Mapping[str, Any], task: "_Choice") -> float:
-        model, y, name = self._with(settings), task.y, task.name
+        model, y, name, metadata = self._with(settings), task.y, task.name, task.metadata
         truth = np.searchsorted(self.classes_, y)
         called: list[NDArray[np.int32]] = []
         values: list[float] = []
-        for at, (train, test) in enumerate(task.parts):
+        for at, rows in enumerate(task.parts):
             with warnings.catch_warnings():
                 # Settings that lose may warn as they like; the best warn again, trained on all.
                 warnings.simplefilter("ignore")
-                params = rows_of_parameters(task.metadata.fit, train, len(y))
-                fitted = fresh_copy(model, [task.seed, at + 1])
-                fitted.fit(rows_of(task.X, train), y[train], **params)
-            judged = rows_of(task.X, test)
-            if task.scorer is not None:
-                params = task.metadata.of_scorer(name, test, len(y))
-                values.append(scorer_value(name, task.scorer, fitted, judged, y[test], **params))
-            elif is_of_counts(name):
-                called.append(positions(fitted.predict(judged), self.classes_))
+                trained = train(model, task.X, y, rows, [task.seed, at + 1], params=metadata.fit)
+            if is_of_counts(name):
+                called.append(positions(trained.labels, self.classes_))
             else:
-                scores = needed_scores(scores_of(fitted, judged, self.classes_), name)
-                place = positive_place(name, self.classes_, self.pos_label)
-                values.append(value_of_scores(name, truth[test], positive=place, **scores))
+                place = None if task.scorer else positive_place(name, self.classes_, self.pos_label)
+                judged = (y, self.classes_, place)
+                values.append(trained.value_of(name, task.scorer, judged, metadata))
         if values:
             return float(np.mean(values))
         tested = truth[np.concatenate([test for _, test in task.parts])]

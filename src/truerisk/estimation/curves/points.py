@@ -36,8 +36,7 @@ from truerisk.estimation.refits.interval_rules import mean_of_refits
 from truerisk.estimation.refits.plans import Plan, repeated_folds
 from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.learners import refits
-from truerisk.learners.scoring import Metadata, is_of_counts, range_of, value_of_scores
-from truerisk.learners.tuning import needed_scores
+from truerisk.learners.scoring import Metadata, is_of_counts, range_of
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_measure, measure_of
 from truerisk.results import Finding, Interval
@@ -201,12 +200,9 @@ def _trained(
 
 def _single_value(shared: Mapping[str, Any], at: int, trained: refits.Trained) -> float:
     """Give what a scorer, or a measure of scores, says of one trained model."""
-    name, scorer, values = shared["measure"], shared["scorer"], shared["values"]
-    if scorer is not None:
-        return trained.scored_by(name, scorer, shared["y"], shared["metadata"][at])
-    scores = refits.scores_of(trained.model, trained.X_test, values, trained.probabilities)
-    truth = shared["plan"].codes[trained.test]
-    return value_of_scores(name, truth, positive=shared["pos_label"], **needed_scores(scores, name))
+    judged = (shared["y"], shared["values"], shared["pos_label"])
+    metadata = shared["metadata"][at]
+    return trained.value_of(shared["measure"], shared["scorer"], judged, metadata)
 
 
 def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:
