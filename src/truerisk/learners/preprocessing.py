@@ -346,12 +346,8 @@ def texts_of(X: Any, place: int) -> list[str]:
 
 def _medians(numbers: Array) -> Array:
     """Give the medians of what is there, 0 for a column of which nothing is."""
-    medians = np.zeros(numbers.shape[1])
-    for place, column in enumerate(numbers.T):
-        known = column[~np.isnan(column)]
-        if len(known):
-            medians[place] = np.median(known)
-    return medians
+    known = (column[~np.isnan(column)] for column in numbers.T)
+    return np.array([np.median(column) if len(column) else 0.0 for column in known])
 
 
 def _filled(values: Array, substitute: Array | float) -> Array:

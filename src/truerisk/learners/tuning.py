@@ -120,7 +120,16 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         metadata = metadata_of(self.model, scorers, params, weight, len(y))
         task = _Choice(name, scorer, X, y, self._parts(X, y, groups, seed), seed, metadata)
         met: list[ValueError] = []
-        self.values_ = [self._value_if_any(met, settings, task) for settings in choices]
+        self.values_ = []
+        for settings in choices:
+            try:
+                value = self._value(settings, task)
+            except InputError:
+                raise
+            except ValueError as error:  # so few examples cannot be trained with these settings
+                met.append(error)
+                value = float("nan")
+            self.values_.append(value)
         if len(met) == len(choices):
             raise met[0]
         worth = [-np.inf if np.isnan(value) else sign * value for value in self.values_]
@@ -212,18 +221,6 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             )
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
-
-    def _value_if_any(
-        self, met: list[ValueError], settings: Mapping[str, Any], task: "_Choice"
-    ) -> float:
-        """Give NaN for settings that so few examples cannot be trained with; keep the error."""
-        try:
-            return self._value(settings, task)
-        except InputError:
-            raise
-        except ValueError as error:
-            met.append(error)
-            return float("nan")
 
     def _value(self, settings: Mapping[str, Any], task: "_Choice") -> float:
         model, y, name, metadata = self._with(settings), task.y, task.name, task.metadata

@@ -262,8 +262,7 @@ def by_corrected_t(differences: Array, units: float) -> TestOutcome:
     Sources: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003; R. R. Bouckaert and E.
     Frank, PAKDD 2004, 3-12.
     """
-    spread, mean = _corrected(differences, differences.size - 1)
-    return _of_spread(spread, mean, units, "corrected_t")
+    return _of_spread(*_corrected(differences, differences.size - 1), units, "corrected_t")
 
 
 def by_cautious_t(differences: Array, units: float) -> TestOutcome:
@@ -272,14 +271,12 @@ def by_cautious_t(differences: Array, units: float) -> TestOutcome:
     Repeating adds no examples: R·K − 1 degrees are too many (R. R. Bouckaert, ICML 2003, 51-58).
     That K − 1 are about right was shown by simulation.
     """
-    spread, mean = _corrected(differences, differences.shape[1] - 1)
-    return _of_spread(spread, mean, units, "cautious_t")
+    return _of_spread(*_corrected(differences, differences.shape[1] - 1), units, "cautious_t")
 
 
 def by_random_divisions(differences: Array, units: float, ratio: float) -> TestOutcome:
     """Test by the corrected t over J random divisions: d̄ ± t_{J−1}·s·√(1/J + n_test/n_train)."""
-    spread, mean = _corrected(differences, differences.size - 1, ratio)
-    return _of_spread(spread, mean, units, "corrected_t")
+    return _of_spread(*_corrected(differences, differences.size - 1, ratio), units, "corrected_t")
 
 
 def _corrected(

@@ -61,39 +61,23 @@ NamePair = tuple[str, str]
 MIN_PLANNED = 1e-6  # a smaller difference is not planned for
 
 
-def paired_difference_ends(
-    both: int,
-    only_first: int,
-    only_second: int,
-    neither: int,
-    *,
-    level: float,
-    method: PairedMethod = "tango",
-) -> Ends:
+def paired_difference_ends(*counts: int, level: float, method: PairedMethod = "tango") -> Ends:
     """Give the ends of the interval for the difference of two shares on the same examples.
 
-    (only_second − only_first)/n, for independent examples.  Enumerated at 95 % for n = 10 to 60 and
-    discordant shares of 0.01 to 0.8, the coverage (least, average) was: tango 0.928, 0.959;
-    newcombe 0.860, 0.957; bonett_price 0.891, 0.963; wald 0.262, 0.913.
+    (only_second − only_first)/n, for independent examples; `counts` are those of a `PairTable`.
+    Enumerated at 95 % for n = 10 to 60 and discordant shares of 0.01 to 0.8, the coverage (least,
+    average) was: tango 0.928, 0.959; newcombe 0.860, 0.957; bonett_price 0.891, 0.963; wald 0.262,
+    0.913.
     Source: M. W. Fagerland, S. Lydersen and P. Laake, Statistics in Medicine 33, 2850-2875, 2014.
     """
-    counts = (both, only_first, only_second, neither)
     low, high = paired_difference_bounds(*counts, level=level, method=method)
     return float(low), float(high)
 
 
-def paired_difference_bounds(
-    both: ArrayLike,
-    only_first: ArrayLike,
-    only_second: ArrayLike,
-    neither: ArrayLike,
-    *,
-    level: float,
-    method: str = "tango",
-) -> Bounds:
+def paired_difference_bounds(*counts: ArrayLike, level: float, method: str = "tango") -> Bounds:
     """Give the ends for many tables at once, as two arrays; see `paired_difference_ends`."""
     agreed, first, second, failed = np.broadcast_arrays(
-        *(np.asarray(count, dtype=np.float64) for count in (both, only_first, only_second, neither))
+        *(np.asarray(count, dtype=np.float64) for count in counts)
     )
     low, high = PAIRED_DIFFERENCES[method](agreed, first, second, failed, level)
     seen = (second - first) / (agreed + first + second + failed)
@@ -272,20 +256,12 @@ def margins_of(region: Region, names: list[str]) -> dict[str, float]:
     return {name: _margin(value, name) for name, value in region.items()}
 
 
-def non_inferiority_p(
-    both: int,
-    only_first: int,
-    only_second: int,
-    neither: int,
-    *,
-    region: float,
-    higher_is_better: bool = True,
-) -> float:
+def non_inferiority_p(*counts: int, region: float, higher_is_better: bool = True) -> float:
     """Give the p-value, by Tango's score, of the second model being worse by `region` or more."""
-    n = both + only_first + only_second + neither
+    _, first, second, _ = counts
     if higher_is_better:
-        return paired_score_p(only_first, only_second, n, null=-region, alternative="greater")
-    return paired_score_p(only_first, only_second, n, null=region, alternative="less")
+        return paired_score_p(first, second, sum(counts), null=-region, alternative="greater")
+    return paired_score_p(first, second, sum(counts), null=region, alternative="less")
 
 
 def non_inferiority_p_from_ends(
