@@ -20,10 +20,10 @@ from truerisk.checks import (
     stated_seed,
 )
 from truerisk.errors import InputError
+from truerisk.estimation.curves.laws import Design
 from truerisk.estimation.curves.points import (
     MIN_OF_A_CLASS,
     CurvePlan,
-    Design,
     Refits,
     curve_of,
     refit_at,

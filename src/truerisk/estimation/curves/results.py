@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_number
-from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
+from truerisk.estimation.curves.laws import Design, Extrapolation, Growth, NeededSize
 from truerisk.intervals.cross_validation import corrected_standard_error
 from truerisk.learners.scoring import range_of
 from truerisk.results import (
@@ -28,6 +28,7 @@ from truerisk.results import (
 )
 
 METHOD = "paired_bootstrap"
+REPLICATES = 1000
 COSTS = ("seconds_to_induce", "seconds_to_classify", "memory", "cpu_seconds")
 
 
@@ -71,43 +72,32 @@ class Crossing:
 
 
 def crossings_of(
-    losses: Mapping[str, Array],
-    sizes: Sequence[int],
-    *,
-    ratio: float,
-    level: float,
-    replicates: int,
-    seed: int,
+    losses: Mapping[str, Array], design: Design, replicates: int = REPLICATES
 ) -> tuple[Crossing, ...]:
     """Find where the curves of each two learners cross, the sizes on a log scale."""
-    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    logs = np.log(np.asarray(design.sizes, dtype=np.float64))
     crossings = []
     for first, second in itertools.combinations(losses, 2):
         difference = losses[first] - losses[second]
         if np.isnan(difference).any() or not difference.mean(axis=0).any():
             continue
-        means = resampled_means(
-            difference,
-            ratio=ratio,
-            level=level,
-            replicates=replicates,
-            rng=np.random.default_rng([seed, 1]),
-        )
+        rng = np.random.default_rng([design.seed, 1])
+        means = resampled_means(difference, design, rng, replicates)
         mean = difference.mean(axis=0)
         is_second = _last_sign(mean) > 0
         before, after = (first, second) if is_second else (second, first)
-        lead = _lead(difference[:, -1] if is_second else -difference[:, -1], ratio, level)
-        place = _place(mean, means, logs, level)
+        lead = _lead(difference[:, -1] if is_second else -difference[:, -1], design)
+        place = _place(mean, means, logs, design.level)
         crossings.append(Crossing(before=before, after=after, **place, **lead))
     return tuple(crossings)
 
 
-def _lead(differences: Array, ratio: float, level: float) -> dict[str, Any]:
+def _lead(differences: Array, design: Design) -> dict[str, Any]:
     """Give the mean difference, and its interval by the corrected resampled t."""
     mean = float(differences.mean())
-    error = corrected_standard_error(differences.tolist(), ratio)
-    half = float(stdtrit(len(differences) - 1, (1 + level) / 2)) * error
-    ends = Interval(mean - half, mean + half, level, "corrected_t") if error else None
+    error = corrected_standard_error(differences.tolist(), design.ratio)
+    half = float(stdtrit(len(differences) - 1, (1 + design.level) / 2)) * error
+    ends = Interval(mean - half, mean + half, design.level, "corrected_t") if error else None
     return {"lead": mean, "lead_interval": ends}
 
 
@@ -395,12 +385,7 @@ class LearningCurve(Reportable, NamedEntries[LearnerCurve]):
 
 
 def resampled_means(
-    values: Array,
-    *,
-    ratio: float,
-    level: float,
-    replicates: int,
-    rng: np.random.Generator,
+    values: Array, design: Design, rng: np.random.Generator, replicates: int = REPLICATES
 ) -> Array:
     """Draw means over repeats as they would vary with other examples; the first axis is repeats.
 
@@ -409,8 +394,8 @@ def resampled_means(
     """
     repeats = len(values)
     mean = values.mean(axis=0)
-    tail = (1 + level) / 2
+    tail = (1 + design.level) / 2
     students = float(stdtrit(repeats - 1, tail) / ndtri(tail))
-    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * ratio)) * students
+    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * design.ratio)) * students
     drawn = rng.multinomial(repeats, np.full(repeats, 1 / repeats), size=replicates) / repeats
     return np.asarray(mean + stretch * np.tensordot(drawn, values - mean, axes=1))
