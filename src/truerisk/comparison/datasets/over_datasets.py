@@ -291,80 +291,18 @@ def compare_over_datasets(
         check_number(region, "region", low=0.0)
         check_level_of_equivalence(level)
     folds, classifiers, rows = named_scores(scores, names, datasets)
-    n, k, per_set = folds.shape
-    if control is not None and control not in classifiers:
-        raise InputError(
-            f"`control` must be one of {', '.join(classifiers)}; got {shown(control)}."
-        )
-    if (test_share is None) == (per_set > 1):
-        raise InputError(
-            "`test_share` must be given with folds, and only then: the share of the examples that "
-            f"a fold is tested on; got {test_share!r} with {per_set} for each data set."
-        )
-    if test_share is not None:
-        check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
+    _check_design(folds, classifiers, control, test_share)
     means = fold_means(folds)
+    n, k = means.shape
     ranks = ranks_of(means, higher_is_better=higher_is_better)
     averages = ranks.mean(axis=0)
     seed = stated_seed(random_state, generators=True)
-    several = k > 2
-    pairs = _pairs(
-        means,
-        folds,
-        classifiers,
-        control=control,
-        higher_is_better=higher_is_better,
-        region=region,
-        test_share=test_share,
-        zeros=zeros,
-        level=level,
-        seed=seed,
-    )
-    critical = nemenyi_difference(k, n, level) if several else None
-    return OverDatasets(
-        names=classifiers,
-        datasets=rows,
-        mean_scores=tuple(means.mean(axis=0).tolist()),
-        average_ranks=tuple(averages.tolist()),
-        friedman=friedman(ranks) if several else None,
-        critical_difference=critical,
-        cliques=()
-        if critical is None
-        else tuple(tuple(classifiers[i] for i in one) for one in cliques(averages, critical)),
-        pairs=pairs,
-        control=control,
-        against_control=_against(control, classifiers, averages, n) if several and control else (),
-        control_difference=bonferroni_dunn_difference(k, n, level) if several and control else None,
-        higher_is_better=higher_is_better,
-        region=region,
-        level=level,
-        random_state=seed,
-        ranks=tuple(tuple(row) for row in ranks.tolist()),
-    )
-
-
-def _pairs(
-    means: Array,
-    folds: Array,
-    names: tuple[str, ...],
-    *,
-    control: str | None,
-    higher_is_better: bool,
-    region: float | None,
-    test_share: float | None,
-    zeros: Zeros,
-    level: float,
-    seed: int,
-) -> tuple[PairOverDatasets, ...]:
-    n, k = means.shape
     places = list(combinations(range(k), 2))
     if control is not None:
-        at = names.index(control)
-        places = [(at, other) for other in range(k) if other != at]
+        places = [(classifiers.index(control), at) for at in range(k) if classifiers[at] != control]
     columns = [_differences(means[:, first], means[:, second]) for first, second in places]
     outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
     adjusted = holm([one.p_value for one in outcomes]).tolist()
-    averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
     equivalence: list[float | None] = [None] * len(places)
     if region is not None:
         equivalence = holm([equivalence_p_value(column, region) for column in columns]).tolist()
@@ -383,7 +321,7 @@ def _pairs(
         interval = Interval(low, high, level, outcomes[row].interval_method)
         of_ranks = nemenyi_p_value(averages[first], averages[second], k, n) if k > 2 else None
         return PairOverDatasets(
-            names=(names[first], names[second]),
+            names=(classifiers[first], classifiers[second]),
             difference=typical_difference(column),
             interval=interval if math.isfinite(low) else None,
             wins=counted.wins,
@@ -403,7 +341,42 @@ def _pairs(
             ),
         )
 
-    return tuple(map(pair, range(len(places))))
+    several = k > 2
+    critical = nemenyi_difference(k, n, level) if several else None
+    alike = () if critical is None else cliques(averages, critical)
+    return OverDatasets(
+        names=classifiers,
+        datasets=rows,
+        mean_scores=tuple(means.mean(axis=0).tolist()),
+        average_ranks=tuple(averages.tolist()),
+        friedman=friedman(ranks) if several else None,
+        critical_difference=critical,
+        cliques=tuple(tuple(classifiers[i] for i in one) for one in alike),
+        pairs=tuple(map(pair, range(len(places)))),
+        control=control,
+        against_control=_against(control, classifiers, averages, n) if several and control else (),
+        control_difference=bonferroni_dunn_difference(k, n, level) if several and control else None,
+        higher_is_better=higher_is_better,
+        region=region,
+        level=level,
+        random_state=seed,
+        ranks=tuple(tuple(row) for row in ranks.tolist()),
+    )
+
+
+def _check_design(
+    folds: Array, names: tuple[str, ...], control: str | None, test_share: float | None
+) -> None:
+    if control is not None and control not in names:
+        raise InputError(f"`control` must be one of {', '.join(names)}; got {shown(control)}.")
+    per_set = folds.shape[2]
+    if (test_share is None) == (per_set > 1):
+        raise InputError(
+            "`test_share` must be given with folds, and only then: the share of the examples that "
+            f"a fold is tested on; got {test_share!r} with {per_set} for each data set."
+        )
+    if test_share is not None:
+        check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
 
 
 def _differences(first: Array, second: Array) -> Array:

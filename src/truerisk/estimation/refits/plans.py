@@ -265,9 +265,8 @@ def repeated_folds(
     """Divide the examples into folds, several times over; groups stay together."""
     check_whole_number(repeats, "repeats", low=1, high=10_000)
     if groups is not None:
-        parts = [
-            _grouped_parts(y, groups, folds, rng, stratified=stratified) for _ in range(repeats)
-        ]
+        classes = y if stratified else np.zeros(len(y), dtype=np.intp)
+        parts = [_grouped_parts(classes, groups, folds, rng) for _ in range(repeats)]
     else:
         labels: Any = y if stratified else len(y)
         options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
@@ -276,12 +275,7 @@ def repeated_folds(
 
 
 def _grouped_parts(
-    y: NDArray[Any],
-    groups: NDArray[np.intp],
-    folds: int,
-    rng: np.random.Generator,
-    *,
-    stratified: bool,
+    y: NDArray[Any], groups: NDArray[np.intp], folds: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Put whole groups into folds: the largest first, each where its classes are most wanted."""
     check_whole_number(folds, "folds", low=2)
@@ -290,11 +284,10 @@ def _grouped_parts(
         raise InputError(
             f"`folds` must not exceed the {count} groups; got {shown(folds)}. Take fewer."
         )
-    classes = int(y.max()) + 1 if stratified else 1
-    table = np.zeros((count, classes))
-    np.add.at(table, (groups, y if stratified else np.zeros(len(y), dtype=np.intp)), 1.0)
+    table = np.zeros((count, int(y.max()) + 1))
+    np.add.at(table, (groups, y), 1.0)
     weight = 1 / table.sum(axis=0)
-    held = np.zeros((folds, classes))
+    held = np.zeros((folds, table.shape[1]))
     part = np.empty(count, dtype=np.int64)
     order = rng.permutation(count)
     order = order[np.argsort(-table[order].sum(axis=1), kind="stable")]
