@@ -278,6 +278,7 @@ def tuned(
     >>> tuned(find_model("tree"), find_grid("tree")).cv
     5
     """
+    given = locals()
     _combinations(grid)
     known = model.get_params(deep=True)
     for name in grid:
@@ -287,15 +288,7 @@ def tuned(
                 f"`find_model` write model__{name}."
             )
     better_sign(single_scoring(measure, scoring, "accuracy")[0])
-    return TunedModel(
-        model,
-        grid,
-        cv=cv,
-        measure=measure,
-        scoring=scoring,
-        pos_label=pos_label,
-        random_state=random_state,
-    )
+    return TunedModel(**given)
 
 
 def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import (
-    AlternativeTest,
     Spread,
     TestOutcome,
     conclude,
@@ -164,7 +163,9 @@ def compare_held(
         pairs.append(comparison)
         table = _table(held, pair)
         tables += [] if table is None else [table]
-        alternatives = [*outcome.alternatives, *_within(table, outcome, margin)]
+        alternatives = list(outcome.alternatives)
+        if margin is not None:
+            alternatives += within_region(table, outcome.ends_at, margin, higher_is_better=True)
         if alternatives:
             beside[measure, *pair] = tuple(alternatives)
     adjusted = holm([one.p_value for one in pairs])
@@ -244,13 +245,6 @@ def paired_t(differences: Array, scale: float = 1.0) -> Spread:
     centered = differences - math.fsum(differences) / n
     error = math.sqrt(math.fsum(centered**2) / n / (n - 1))
     return Spread(error, kurtosis_degrees(centered) if error > 0 else n - 1.0, scale)
-
-
-def _within(
-    table: PairTable | None, outcome: TestOutcome, region: float | None
-) -> Iterator[AlternativeTest]:
-    if region is not None:
-        yield from within_region(table, outcome.ends_at, region, higher_is_better=True)
 
 
 def _chosen(

@@ -130,17 +130,16 @@ class VoteEstimates:
         """
         values = self._values
         named = replace(one, method=self.method.name)
+        given = RuleInput(named, self.collected, values, self.request.level)
         if interval == DEFAULT:
-            named = spread_of_refits(
-                RuleInput(named, self.collected, values, self.request.level), label
-            )
+            named = spread_of_refits(given, label)
         if self.method.name == "training_error":
             named = replace(named, interval=None)
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
         if interval == self.method.interval and not values.of(one.measure):
             rule = OWN_RULES.get(self.method.name)  # no value in each refit: the pooled one stays
         if rule is not None:
-            named = rule(RuleInput(named, self.collected, values, self.request.level))
+            named = rule(replace(given, estimate=named))
         named = replace(named, notes=(*named.notes, *notes_on(named.interval)))
         # What one example says by itself is no replicate.
         several = len(self.collected.plan) > 1 and not self.collected.single
