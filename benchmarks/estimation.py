@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design, make_plan
+from truerisk.estimation.refits.plans import METHODS, Design, make_plan
 from truerisk.svm.linear import LinearSVM
 
 TITLE = "All measures with intervals by cross-validation, beside cross_validate for one metric"

@@ -30,8 +30,9 @@ from studies.audit.checkpoints import Arrays, checkpointed
 from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk.aliases import Array, Indices
 from truerisk.errors import InputError
+from truerisk.estimation.curves.laws import Design
 from truerisk.estimation.curves.learning_curve import sizes_of
-from truerisk.estimation.curves.points import CurvePlan, Design, Refits, curve_of
+from truerisk.estimation.curves.points import CurvePlan, Refits, curve_of
 from truerisk.estimation.curves.results import LearnerCurve
 from truerisk.inputs.tables import read_table
 from truerisk.results import Estimate

@@ -47,8 +47,13 @@ from studies.audit.refits import (
 from truerisk.aliases import Array, Indices
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, FEW_TESTED
-from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import Folds, HeldOut, random_divisions, repeated_folds
+from truerisk.estimation.refits.plans import (
+    Folds,
+    HeldOut,
+    find_method,
+    random_divisions,
+    repeated_folds,
+)
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.evaluation.request import Request

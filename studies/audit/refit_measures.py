@@ -25,7 +25,7 @@ from studies.audit.refits import (
     draw,
 )
 from truerisk.aliases import Array, Indices
-from truerisk.estimation.refits.methods import find_method
+from truerisk.estimation.refits.plans import find_method
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.evaluation import evaluate
 

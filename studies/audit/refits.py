@@ -41,8 +41,7 @@ from truerisk.estimation.refits.best_of import (
 )
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT, summarise
-from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import Folds, repeated_folds
+from truerisk.estimation.refits.plans import Folds, find_method, repeated_folds
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import CollectedVotes
 from truerisk.evaluation.count_estimates import CountEstimates
@@ -365,7 +364,7 @@ def rival_of(measure: str, collected: CollectedVotes, folds: int = FOLDS) -> tup
     examples = collected.examples
     classes = len(examples.labels)
     base, average = base_and_average(measure)
-    parts = [part for each in collected.scores.values() for part in each]
+    parts = list(collected.scored_parts)
     if base not in OF_SCORES:
         found = value_of_tables(
             measure,
@@ -376,7 +375,9 @@ def rival_of(measure: str, collected: CollectedVotes, folds: int = FOLDS) -> tup
     elif average is not None or (base in LOSSES and not collected.are_probabilities):
         return np.nan, np.nan
     else:
-        values = np.array([_value_of_fold(base, examples.codes[test], one) for test, one in parts])
+        values = np.array(
+            [_value_of_fold(base, examples.codes[test], one) for test, one, _ in parts]
+        )
     if not np.isfinite(values).all():
         return np.nan, np.nan
     interval = summarise(values.tolist(), measure=base, folds=folds, level=LEVEL).interval

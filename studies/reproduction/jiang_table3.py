@@ -4,6 +4,7 @@ A data set is cut into partitions.  The deviation is estimated on the first of t
 that of the errors of all the others is taken for the truth.
 """
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -24,7 +25,6 @@ from truerisk.estimation.svm.rivals import (
     Case,
     divided_errors,
     halves_and_whole,
-    splitting_deviation,
 )
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import rho_based_deviation
@@ -97,7 +97,9 @@ def deviations_of_partition(shared: Mapping[str, Any], at: int) -> dict[str, Arr
 
 def _deviation(rule: str, case: Case, design: Perturbing) -> float:
     if rule == "splitting":
-        return splitting_deviation(halves_and_whole(case, case.replicates, case.rng(2))[1])
+        # Nadeau and Bengio's conservative standard deviation, from the errors of halves.
+        pairs = halves_and_whole(case, case.replicates, case.rng(2))[1]
+        return math.sqrt(float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2)) / 2)
     if rule == "rho":
         values, test = divided_errors(case, case.replicates, case.rng(3))
         return rho_based_deviation(values, test=test, train=case.n - test)

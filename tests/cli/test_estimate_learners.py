@@ -14,7 +14,7 @@ from truerisk.cli import estimate as command
 from truerisk.cli.estimate import RESAMPLING
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, RULES
-from truerisk.estimation.refits.methods import NAMED
+from truerisk.estimation.refits.plans import NAMED
 from truerisk.estimation.svm.xi_alpha import xi_alpha
 from truerisk.inputs.tables import read_table
 from truerisk.learners.named_models import MODELS, find_model

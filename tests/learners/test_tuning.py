@@ -17,10 +17,10 @@ from threadpoolctl import threadpool_limits
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.learners.named_models import find_grid, find_model
+from truerisk.learners.refits import needed_scores
 from truerisk.learners.scoring import value_of_scores
 from truerisk.learners.tuning import (
     TunedModel,
-    needed_scores,
     over_all_folds,
     tuned,
 )

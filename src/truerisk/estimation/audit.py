@@ -17,8 +17,7 @@ from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import DEFAULT
-from truerisk.estimation.refits.methods import find_method
-from truerisk.estimation.refits.plans import HeldOut
+from truerisk.estimation.refits.plans import HeldOut, find_method
 from truerisk.estimation.refits.vote_estimates import VoteEstimates
 from truerisk.estimation.refits.votes import collect_votes
 from truerisk.evaluation.evaluate import evaluate_coded

@@ -1,6 +1,6 @@
 """Bounds of a rule by the few training examples that determine it: no test set, no refit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -124,11 +124,7 @@ def compression_bound(
         method="sample_compression",
         n=len(outside),
         target="this model",
-        notes=(
-            counted,
-            *scheme.notes,
-            *(() if scheme.undetermined is None else (scheme.undetermined,)),
-        ),
+        notes=(counted, *scheme.notes, *filter(None, [scheme.undetermined])),
     )
 
 
@@ -142,7 +138,7 @@ def _scheme(fitted: Any, X: Any, y: Any) -> Scheme:
             Finding(f"{name}, fitted before it, {ALL_EXAMPLES}", code="not_given_beforehand")
             for name in steps
         )
-        return Scheme(scheme.rows, scheme.log_messages, scheme.notes + notes, scheme.undetermined)
+        return replace(scheme, notes=scheme.notes + notes)
     if isinstance(fitted, OneVsRestClassifier) and len(fitted.estimators_) == 1:
         return _scheme(fitted.estimators_[0], X, y == fitted.classes_[-1])
     if hasattr(fitted, "compression_set_"):

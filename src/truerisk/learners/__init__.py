@@ -7,7 +7,7 @@ named_models    what ``--model svm`` means, how each is made, and what is never 
 preprocessing   columns to features, learnt within the training part
 naive_bayes     numbers, names and words together
 concise         decision list, set covering machine, condensed neighbours
-scoring         what ``scoring=``, ``sample_weight=`` and ``params=`` mean
+scoring         what ``cv=``, ``scoring=``, ``sample_weight=`` and ``params=`` mean
 tuning          a learner that chooses its settings whenever it is trained
 refits          one training, and its predictions
 ==============  ==================================================================================

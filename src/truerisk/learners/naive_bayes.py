@@ -88,21 +88,6 @@ class NaiveBayes(ColumnKinds, ClassifierMixin, BaseEstimator):  # type: ignore[m
             joint += np.asarray(vectorizer.transform(texts_of(X, place)) @ table.T)
         return joint
 
-    def _form(self) -> dict[str, Any]:
-        """Say what may be in `X`: anything beside texts, otherwise numbers and NaN."""
-        has_text = self.kinds is not None and "text" in self.kinds
-        return {
-            "accept_sparse": "csr",
-            "dtype": object if has_text else np.float64,
-            "ensure_all_finite": False if has_text else "allow-nan",
-        }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
     def _learn_numbers(self, numbers: Array, member: NDArray[np.bool_]) -> None:
         shape = (len(member), numbers.shape[1])
         self.means_, self.variances_ = np.zeros(shape), np.ones(shape)

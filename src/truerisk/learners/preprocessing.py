@@ -38,6 +38,24 @@ class ColumnKinds:
             return list(range(self.n_features_in_)) if kind == "number" else []
         return [place for place, one in enumerate(self.kinds) if one == kind]
 
+    @property
+    def _has_text(self) -> bool:
+        return self.kinds is not None and "text" in self.kinds
+
+    def _form(self) -> dict[str, Any]:
+        """Say what may be in `X`: anything beside texts, otherwise numbers and NaN."""
+        return {
+            "accept_sparse": "csr",
+            "dtype": object if self._has_text else np.float64,
+            "ensure_all_finite": False if self._has_text else "allow-nan",
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
 
 class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Impute, scale and one-hot encode the columns of a `Table`, from the training rows alone.
@@ -71,15 +89,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
         return self._made(self._checked(X, reset=False), None)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        has_text = self.kinds is not None and "text" in self.kinds
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=object if has_text else np.float64,
-            ensure_all_finite=False if has_text else "allow-nan",
-        )
+        return validate_data(self, X, reset=reset, **self._form())
 
     def _learn(self, X: Any) -> list[csr_matrix] | None:
         """Learn from the training rows; give what the texts became, which is costly to do twice."""
@@ -196,9 +206,7 @@ class Preprocessing(ColumnKinds, TransformerMixin, BaseEstimator):  # type: igno
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = self.kinds is not None and "text" in self.kinds
+        tags.input_tags.string = self._has_text
         return tags
 
 
@@ -338,12 +346,8 @@ def texts_of(X: Any, place: int) -> list[str]:
 
 def _medians(numbers: Array) -> Array:
     """Give the medians of what is there, 0 for a column of which nothing is."""
-    medians = np.zeros(numbers.shape[1])
-    for place, column in enumerate(numbers.T):
-        known = column[~np.isnan(column)]
-        if len(known):
-            medians[place] = np.median(known)
-    return medians
+    known = (column[~np.isnan(column)] for column in numbers.T)
+    return np.array([np.median(column) if len(column) else 0.0 for column in known])
 
 
 def _filled(values: Array, substitute: Array | float) -> Array:

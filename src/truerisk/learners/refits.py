@@ -18,7 +18,9 @@ from truerisk.learners.scoring import (
     pseudo_values,
     rows_of_parameters,
     scorer_value,
+    value_of_scores,
 )
+from truerisk.measures.registry import base_measure
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -85,6 +87,24 @@ class Trained:
         """Let a scorer judge it on the examples it was not trained on; `y` is of all examples."""
         params = metadata.of_scorer(name, self.test, len(y))
         return scorer_value(name, scorer, self.model, self.X_test, y[self.test], **params)
+
+    def value_of(
+        self,
+        name: str,
+        scorer: Scorer | None,
+        judged: tuple[NDArray[Any], NDArray[Any], int | None],
+        metadata: Metadata,
+    ) -> float:
+        """Give what a scorer, or a measure of scores, says of it on the examples left.
+
+        `judged` are the labels of all examples, the classes, and the place of the positive one.
+        """
+        y, values, positive = judged
+        if scorer is not None:
+            return self.scored_by(name, scorer, y, metadata)
+        scores = scores_of(self.model, self.X_test, values, self.probabilities)
+        truth = np.searchsorted(values, y[self.test])
+        return value_of_scores(name, truth, positive=positive, **needed_scores(scores, name))
 
     def pseudo_values_by(
         self,
@@ -357,6 +377,22 @@ def scores_of(
         return outcome | {"score": wide}
     complement = {"complement": wide[:, 0]} if probable else {}
     return outcome | {"score": wide[:, 1]} | complement
+
+
+def needed_scores(outcome: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """Refuse a model that gives no scores, or none that are probabilities; give its scores."""
+    if "score" not in outcome:
+        raise InputError(
+            f"`measure` must be one of labels for a model that gives no scores; got {name}."
+        )
+    if base_measure(name).needs == "probabilities" and not outcome["probabilities"]:
+        raise InputError(
+            f"`measure` must not need probabilities, which the model does not give; got {name}."
+        )
+    return {
+        "scores": outcome["score"],
+        **({"complement": outcome["complement"]} if "complement" in outcome else {}),
+    }
 
 
 def _scores_pairs(model: Any) -> bool:

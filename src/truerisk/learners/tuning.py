@@ -18,18 +18,17 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_whole_number
 from truerisk.errors import InputError
 from truerisk.labels import positive_of_two
-from truerisk.learners.divisions import divisions_of, is_number_of_folds, positions_of
-from truerisk.learners.refits import fresh_copy, positions, rows_of, scores_of
+from truerisk.learners.refits import fresh_copy, positions, train
 from truerisk.learners.scoring import (
     Metadata,
     Scorer,
     better_sign,
+    divisions_of,
+    is_number_of_folds,
     is_of_counts,
     metadata_of,
-    rows_of_parameters,
-    scorer_value,
+    positions_of,
     single_scoring,
-    value_of_scores,
 )
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.registry import base_and_average, base_measure
@@ -47,22 +46,6 @@ def over_all_folds(
             f"`measure` must be one of labels or scores to choose settings by; got {name}."
         )
     return float(value)
-
-
-def needed_scores(outcome: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """Refuse a model that gives no scores, or none that are probabilities; give its scores."""
-    if "score" not in outcome:
-        raise InputError(
-            f"`measure` must be one of labels for a model that gives no scores; got {name}."
-        )
-    if base_measure(name).needs == "probabilities" and not outcome["probabilities"]:
-        raise InputError(
-            f"`measure` must not need probabilities, which the model does not give; got {name}."
-        )
-    return {
-        "scores": outcome["score"],
-        **({"complement": outcome["complement"]} if "complement" in outcome else {}),
-    }
 
 
 def positive_place(name: str, classes: NDArray[Any], pos_label: Any) -> int | None:
@@ -137,7 +120,16 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         metadata = metadata_of(self.model, scorers, params, weight, len(y))
         task = _Choice(name, scorer, X, y, self._parts(X, y, groups, seed), seed, metadata)
         met: list[ValueError] = []
-        self.values_ = [self._value_if_any(met, settings, task) for settings in choices]
+        self.values_ = []
+        for settings in choices:
+            try:
+                value = self._value(settings, task)
+            except InputError:
+                raise
+            except ValueError as error:  # so few examples cannot be trained with these settings
+                met.append(error)
+                value = float("nan")
+            self.values_.append(value)
         if len(met) == len(choices):
             raise met[0]
         worth = [-np.inf if np.isnan(value) else sign * value for value in self.values_]
@@ -230,40 +222,22 @@ class TunedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         return list(splitter.split(np.zeros((len(y), 1)), y))
 
-    def _value_if_any(
-        self, met: list[ValueError], settings: Mapping[str, Any], task: "_Choice"
-    ) -> float:
-        """Give NaN for settings that so few examples cannot be trained with; keep the error."""
-        try:
-            return self._value(settings, task)
-        except InputError:
-            raise
-        except ValueError as error:
-            met.append(error)
-            return float("nan")
-
     def _value(self, settings: Mapping[str, Any], task: "_Choice") -> float:
-        model, y, name = self._with(settings), task.y, task.name
+        model, y, name, metadata = self._with(settings), task.y, task.name, task.metadata
         truth = np.searchsorted(self.classes_, y)
         called: list[NDArray[np.int32]] = []
         values: list[float] = []
-        for at, (train, test) in enumerate(task.parts):
+        for at, rows in enumerate(task.parts):
             with warnings.catch_warnings():
                 # Settings that lose may warn as they like; the best warn again, trained on all.
                 warnings.simplefilter("ignore")
-                params = rows_of_parameters(task.metadata.fit, train, len(y))
-                fitted = fresh_copy(model, [task.seed, at + 1])
-                fitted.fit(rows_of(task.X, train), y[train], **params)
-            judged = rows_of(task.X, test)
-            if task.scorer is not None:
-                params = task.metadata.of_scorer(name, test, len(y))
-                values.append(scorer_value(name, task.scorer, fitted, judged, y[test], **params))
-            elif is_of_counts(name):
-                called.append(positions(fitted.predict(judged), self.classes_))
+                trained = train(model, task.X, y, rows, [task.seed, at + 1], params=metadata.fit)
+            if is_of_counts(name):
+                called.append(positions(trained.labels, self.classes_))
             else:
-                scores = needed_scores(scores_of(fitted, judged, self.classes_), name)
-                place = positive_place(name, self.classes_, self.pos_label)
-                values.append(value_of_scores(name, truth[test], positive=place, **scores))
+                place = None if task.scorer else positive_place(name, self.classes_, self.pos_label)
+                judged = (y, self.classes_, place)
+                values.append(trained.value_of(name, task.scorer, judged, metadata))
         if values:
             return float(np.mean(values))
         tested = truth[np.concatenate([test for _, test in task.parts])]
@@ -304,6 +278,7 @@ def tuned(
     >>> tuned(find_model("tree"), find_grid("tree")).cv
     5
     """
+    given = locals()
     _combinations(grid)
     known = model.get_params(deep=True)
     for name in grid:
@@ -313,15 +288,7 @@ def tuned(
                 f"`find_model` write model__{name}."
             )
     better_sign(single_scoring(measure, scoring, "accuracy")[0])
-    return TunedModel(
-        model,
-        grid,
-        cv=cv,
-        measure=measure,
-        scoring=scoring,
-        pos_label=pos_label,
-        random_state=random_state,
-    )
+    return TunedModel(**given)
 
 
 def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ from truerisk.comparison.learners.compare_models import (
 from truerisk.comparison.learners.learner_tests import by_corrected_t, by_five_by_two_t
 from truerisk.comparison.learners.perturbed import perturbation_difference
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.plans import halves, repeated_folds
+from truerisk.estimation.refits.plans import repeated_folds
+from truerisk.estimation.refits.splits import five_by_two
 from truerisk.results import Comparison, Estimate, Interval, as_plain
 
 OF_FOLDS = [name for name in PAIRED_TESTS if not name.startswith("five")]
@@ -120,9 +121,7 @@ def test_the_k_fold_t_is_of_one_cross_validation_and_invalid(data):
 def test_five_by_two_is_over_five_pairs_of_halves(data):
     X, y = data
     found = tr.compare_models(BLUNT, BAYES, X, y, method="five_by_two_t", random_state=5)
-    parts = halves(
-        y, np.random.default_rng([5, 0]), stratified=True, allow_small_classes=False
-    ).parts
+    parts = five_by_two(y, random_state=np.random.default_rng([5, 0]))
     differences = errors_by_hand(BAYES, X, y, parts) - errors_by_hand(BLUNT, X, y, parts)
     assert found.p_value == pytest.approx(by_five_by_two_t(differences, 100).p_value)
     assert any("half the examples" in note for note in found.notes)

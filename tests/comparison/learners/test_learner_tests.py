@@ -22,9 +22,9 @@ from truerisk.comparison.learners.learner_tests import (
     by_posterior,
     by_resampled_t,
     by_variance_components,
+    differences_of_refits,
     refits_without_spread,
 )
-from truerisk.comparison.learners.paired_refits import differences_of_refits
 from truerisk.results import Resampled
 
 REFERENCE = Path(__file__).parents[2] / "reference" / "cv_tests.json"

@@ -18,8 +18,6 @@ from truerisk.comparison.predictions.right_answers import (
     by_groups,
     by_table,
     cochran_q,
-    equivalence_p,
-    equivalence_p_from_ends,
     margins_of,
     mcnemar,
     non_inferiority_p,
@@ -43,6 +41,16 @@ regions = st.floats(0.02, 0.4)
 count_tables = st.tuples(*[st.integers(0, 60)] * 4).filter(any)
 
 TABLE = PairTable(names=("a", "b"), both=20, only_first=2, only_second=12, neither=16)
+
+
+def equivalence_p(*counts, region):
+    names = ("both", "only_first", "only_second", "neither")
+    table = PairTable(names=("a", "b"), **dict(zip(names, counts, strict=True)))
+    return next(within_region(table, lambda _: (0.0, 0.0), region, higher_is_better=True)).p_value
+
+
+def equivalence_p_from_ends(ends_at, *, region):
+    return next(within_region(None, ends_at, region, higher_is_better=True)).p_value
 
 
 def test_errors_are_compared_by_the_table_turned_around():

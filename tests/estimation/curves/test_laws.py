@@ -9,6 +9,7 @@ from scipy.optimize import curve_fit
 from truerisk.errors import InputError
 from truerisk.estimation.curves.laws import (
     METHOD,
+    Design,
     NeededSize,
     PowerLaws,
     extrapolation_of,
@@ -159,6 +160,20 @@ SIZES = (20, 50, 125, 320, 800)
 N = np.array(SIZES)
 
 
+def _design(measure="error_rate", n=1000, held_out=250, level=0.95, sizes=SIZES):
+    return Design(
+        measure=measure,
+        pos_label=1,
+        level=level,
+        n=n,
+        held_out=held_out,
+        sizes=sizes,
+        repeats=10,
+        estimate=None,
+        seed=1,
+    )
+
+
 def _law(losses, deviation=0.004, *, higher_is_better=False, n=1000, sizes=SIZES):
     rng = np.random.default_rng(3)
     losses = np.asarray(losses)
@@ -167,12 +182,9 @@ def _law(losses, deviation=0.004, *, higher_is_better=False, n=1000, sizes=SIZES
         losses,
         resampled,
         np.full(len(sizes), deviation**2),
+        design=_design("accuracy" if higher_is_better else "error_rate", n=n),
         sizes=sizes,
-        n=n,
         last=Interval(losses[-1] - 2 * deviation, losses[-1] + 2 * deviation, 0.95, "made"),
-        measure="accuracy" if higher_is_better else "error_rate",
-        higher_is_better=higher_is_better,
-        level=0.95,
     )
 
 
@@ -248,10 +260,8 @@ def test_the_interval_holds_a_curve_that_levels_off_and_one_that_goes_on_as_fast
     assert steady.at(2.5 * sizes[-1]).interval.low <= 0.092 + 1e-9
 
 
-def refusal(losses, *, ratio=1 / 3, higher_is_better=False):
-    found = why_no_law(
-        np.asarray(losses), SIZES, ratio=ratio, higher_is_better=higher_is_better, level=0.95
-    )
+def refusal(losses):
+    found = why_no_law(np.asarray(losses), SIZES, _design())
     return None if found is None else found.code
 
 
@@ -267,7 +277,7 @@ def test_a_curve_that_does_not_surely_fall_has_no_law():
 
 def test_the_words_are_those_of_the_measure():
     level = np.full((3, 5), 0.2)
-    found = why_no_law(level, SIZES, ratio=0.3, higher_is_better=True, level=0.95)
+    found = why_no_law(level, SIZES, _design("accuracy"))
     assert found == "over the sizes tried the curve does not surely rise"
 
 
@@ -276,10 +286,10 @@ def test_surely_falling_by_hand():
     # √(½ + .9/3) = .8944, and t with one degree at .75 is 1: −.2 + .1265 < 0.
     sizes = tuple(math.e**at for at in range(4))
     losses = 0.95 - np.outer([0.3, 0.1], np.arange(4))
-    options = {"ratio": 0.9, "higher_is_better": False}
-    assert why_no_law(losses, sizes, level=0.75, **options) is None
+    assert why_no_law(losses, sizes, _design(n=19, held_out=9, level=0.75)) is None
     # At .9 it is 3.078: −.2 + .389 > 0.
-    assert why_no_law(losses, sizes, level=0.9, **options).code == "not_surely_falling"
+    found = why_no_law(losses, sizes, _design(n=19, held_out=9, level=0.9))
+    assert found.code == "not_surely_falling"
 
 
 def test_an_open_exponent_is_undetermined():
@@ -300,12 +310,9 @@ def test_a_size_whose_mean_varies_much_counts_for_little():
         losses,
         losses[None],
         variances,
+        design=_design(),
         sizes=SIZES,
-        n=1000,
         last=Interval(0.1, 0.2, 0.95, "made"),
-        measure="error_rate",
-        higher_is_better=False,
-        level=0.95,
     )
     assert (law.a, law.b, law.c) == pytest.approx((0.05, 1.2, 0.5), abs=0.01)
 

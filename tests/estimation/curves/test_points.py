@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.estimation.curves.laws import fit_power_laws
+from truerisk.estimation.curves.laws import Design, fit_power_laws
 from truerisk.estimation.curves.points import (
     COSTS,
     CurvePlan,
-    Design,
     Refits,
     confusion_values,
     curve_of,
@@ -41,18 +40,22 @@ SIZES = (10, 20, 40, 80)
 ERRORS = [[8, 5, 3, 2], [6, 5, 4, 3], [10, 5, 2, 2]]  # of 20, a row a repeat
 
 
-def _refits(failing=None):
-    design = Design(
-        measure="error_rate",
+def _design(measure="error_rate", n=120, held_out=20, level=0.95):
+    return Design(
+        measure=measure,
         pos_label=1,
-        level=0.95,
-        n=120,
-        held_out=20,
+        level=level,
+        n=n,
+        held_out=held_out,
         sizes=SIZES,
         repeats=3,
         estimate="cross_validation",
         seed=1,
     )
+
+
+def _refits(failing=None):
+    design = _design()
     refits = Refits(("one",), design, 2)
     for repeat, row in enumerate(ERRORS):
         for size_at, errors in enumerate(row):
@@ -109,12 +112,10 @@ def test_one_failure_leaves_its_size_without_a_value_and_the_others_with_theirs(
     assert curve.failures == ("one on 20 examples, repeat 3: ValueError: no",)
 
 
-def _interval(values, confusions=None, measure="error_rate", ratio=1 / 3):
+def _interval(values, confusions=None, measure="error_rate"):
     if confusions is None:
         confusions = np.tile([[9, 1], [1, 9]], (len(values), 1, 1))
-    return mean_interval(
-        measure, np.asarray(values), confusions, ratio=ratio, pos_label=1, level=0.95
-    )
+    return mean_interval(_design(measure, 4, 1), np.asarray(values), confusions)
 
 
 def test_the_interval_is_the_corrected_t_worked_by_hand():
@@ -181,9 +182,7 @@ def test_equal_repeats_of_a_measure_without_an_interval_leave_the_whole_range(mo
 
 def test_resampled_means_spread_as_the_corrected_t_says():
     values = np.random.default_rng(0).normal(size=(10, 2))
-    means = resampled_means(
-        values, ratio=1 / 3, level=0.95, replicates=20_000, rng=np.random.default_rng(1)
-    )
+    means = resampled_means(values, _design(n=4, held_out=1), np.random.default_rng(1), 20_000)
     # t with nine degrees of freedom over z at .975: 2.262157 / 1.959964.
     expected = values.std(axis=0, ddof=1) * math.sqrt(1 / 10 + 1 / 3) * 2.262157 / 1.959964
     assert means.std(axis=0) == pytest.approx(expected, rel=0.03)
@@ -192,13 +191,9 @@ def test_resampled_means_spread_as_the_corrected_t_says():
 
 def test_what_moves_together_is_resampled_together():
     column = np.random.default_rng(0).normal(size=(8, 1))
-    means = resampled_means(
-        np.hstack([column, 2 * column + 1]),
-        ratio=0.2,
-        level=0.9,
-        replicates=50,
-        rng=np.random.default_rng(1),
-    )
+    design = _design(n=6, held_out=1, level=0.9)
+    both = np.hstack([column, 2 * column + 1])
+    means = resampled_means(both, design, np.random.default_rng(1), 50)
     assert means[:, 1] == pytest.approx(2 * means[:, 0] + 1)
 
 

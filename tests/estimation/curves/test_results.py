@@ -8,9 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerisk.estimation.curves.laws import Design
 from truerisk.estimation.curves.results import Affordable, affordable, crossings_of
 
-SIZES = (10, 100, 1000)
+DESIGN = Design(
+    measure="error_rate",
+    pos_label=1,
+    level=0.95,
+    n=4,
+    held_out=1,
+    sizes=(10, 100, 1000),
+    repeats=6,
+    estimate=None,
+    seed=1,
+)
 
 
 def _cross(first, second, noise=0.0, names=("a", "b")):
@@ -19,7 +30,7 @@ def _cross(first, second, noise=0.0, names=("a", "b")):
         name: np.asarray(row) + noise * rng.normal(size=(6, len(row)))
         for name, row in zip(names, (first, second), strict=True)
     }
-    return crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=300, seed=1)
+    return crossings_of(losses, DESIGN, 300)
 
 
 def test_a_crossing_worked_by_hand():
@@ -40,7 +51,7 @@ def test_no_crossing_is_said():
 def test_the_lead_at_the_last_size_worked_by_hand():
     last = np.array([[0.1], [0.2], [0.3]])
     losses = {"a": np.hstack([last, last, last + 0.2]), "b": np.tile([0.0, 0.0, 0.2], (3, 1))}
-    (found,) = crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=10, seed=1)
+    (found,) = crossings_of(losses, DESIGN, 10)
     # s = .1, J = 3; t with two degrees of freedom at .975 is 4.302653 (any table).
     half = 4.302653 * 0.1 * math.sqrt(1 / 3 + 1 / 3)
     assert (found.after, found.lead) == ("b", pytest.approx(0.2))
@@ -48,7 +59,7 @@ def test_the_lead_at_the_last_size_worked_by_hand():
     assert not found.is_sure
     assert str(found).endswith("its lead at the last, 0.2 [-0.151, 0.551], is not sure")
     losses["a"] = losses["a"] / 100 + 0.5
-    (found,) = crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=10, seed=1)
+    (found,) = crossings_of(losses, DESIGN, 10)
     assert found.is_sure
 
 
@@ -81,7 +92,7 @@ def test_noise_opens_the_interval_up_to_the_sizes_tried():
 def test_a_crossing_that_may_lie_outside_reaches_the_end_of_the_sizes():
     difference = np.array([0.05, 0.04, -0.005]) + 0.02 * np.linspace(-1, 1, 8)[:, None]
     losses = {"a": 0.3 + difference, "b": np.full((8, 3), 0.3)}
-    (found,) = crossings_of(losses, SIZES, ratio=1 / 3, level=0.95, replicates=500, seed=1)
+    (found,) = crossings_of(losses, DESIGN, 500)
     assert found.interval.high == pytest.approx(1000)
     assert found.interval.low < found.size < 1000
 

@@ -26,7 +26,7 @@ import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design
+from truerisk.estimation.refits.plans import METHODS, Design
 from truerisk.intervals.agreement import agreement_interval
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import has_code

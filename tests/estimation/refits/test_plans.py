@@ -1,4 +1,4 @@
-"""Which examples are trained on and which are judged: partitions, shares, groups, order."""
+"""Which examples are trained on and which are judged, by plans and by the names of methods."""
 
 import pickle
 
@@ -9,15 +9,20 @@ from hypothesis import strategies as st
 from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
 
 from truerisk.errors import InputError
+from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import (
+    METHODS,
+    NAMED,
+    Design,
     Draws,
     Folds,
     HeldOut,
     NestedFolds,
     TrainingSet,
+    design_of,
     each_left_out,
+    find_method,
     forward_blocks,
-    halves,
     random_divisions,
     repeated_folds,
 )
@@ -25,15 +30,25 @@ from truerisk.estimation.refits.plans import (
 Y = np.repeat([0, 1, 2], [20, 12, 8])
 
 
+EXAMPLES = Examples.of(np.zeros((60, 1)), np.arange(60) % 2)
+GROUPED = Examples.of(np.zeros((60, 1)), np.arange(60) % 2, groups=np.arange(60) // 4)
+
+
 def rng(seed=0):
     return np.random.default_rng(seed)
+
+
+def plan_of(name, examples=EXAMPLES, **design):
+    method = METHODS[name]
+    settings = Design(**{"repeats": method.repeats} | design)
+    return method.plan(examples, settings, np.random.default_rng(1))
 
 
 def plans():
     return {
         "folds": repeated_folds(Y, 4, 3, rng()),
         "grouped folds": repeated_folds(Y, 4, 2, rng(), groups=np.arange(40) % 9),
-        "halves": halves(Y, rng(), stratified=True, allow_small_classes=False),
+        "halves": plan_of("five_by_two", Examples.of(np.zeros((40, 1)), Y)),
         "leave-one-out": each_left_out(40),
         "divisions": random_divisions(Y, 0.3, 5, rng()),
         "grouped divisions": random_divisions(Y, 0.3, 5, rng(), groups=np.arange(40) % 9),
@@ -143,7 +158,7 @@ def test_one_huge_group_has_a_fold_of_its_own():
 
 
 def test_halves_are_five_times_two():
-    plan = halves(Y, rng(), stratified=True, allow_small_classes=False)
+    plan = plan_of("five_by_two", Examples.of(np.zeros((40, 1)), Y))
     assert (len(plan), plan.repetitions, plan.folds) == (10, 5, 2)
     for row in plan.parts:
         assert np.bincount(Y[row == 0]).tolist() == [10, 6, 4]
@@ -249,3 +264,73 @@ def test_nested_folds_leave_out_every_fold_and_every_pair():
     for at, (repetition, run) in enumerate(runs):
         assert set(plan.parts[repetition][plan.train_and_test(at)[1]]) == set(run)
         assert plan.auxiliary(at) == (len(run) == 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "design", "refits"),
+    [
+        ("cross_validation", {}, 50),
+        ("cross_validation", {"folds": 3, "repeats": 2}, 6),
+        ("holdout", {}, 1),
+        ("subsampling", {}, 15),
+        ("five_by_two", {}, 10),
+        ("leave_one_out", {}, 60),
+        ("time_ordered", {"folds": 4}, 4),
+        ("bootstrap", {}, 200),
+        ("stratified_bootstrap", {}, 200),
+        ("nested_cross_validation", {"folds": 4, "repeats": 3}, 30),
+        ("training_error", {}, 1),
+    ],
+)
+def test_a_method_makes_so_many_refits(name, design, refits):
+    assert len(plan_of(name, **design)) == refits
+
+
+def test_every_method_says_what_it_is_called_and_what_to_think_of_it():
+    for name, method in METHODS.items():
+        assert method.name == name
+        assert method.title
+        assert method.remark
+        assert set(method.uses) <= {"folds", "repeats", "test_size", "stratified"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in NAMED if METHODS[name].grouped))
+def test_a_method_that_knows_groups_keeps_them_together(name):
+    plan = plan_of(name, GROUPED)
+    if name == "training_error":
+        return
+    for at in range(len(plan)):
+        train, test = plan.train_and_test(at)
+        assert set(GROUPED.groups[train]).isdisjoint(GROUPED.groups[test])
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in METHODS.items() if not one.grouped))
+def test_a_method_that_does_not_know_groups_refuses_them(name):
+    assert find_method(name, EXAMPLES).name == name
+    with pytest.raises(InputError, match="`method` must keep groups together, and"):
+        find_method(name, GROUPED)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(InputError, match="`method` must be one of cross_validation, "):
+        find_method("crossvalidation", EXAMPLES)
+
+
+def test_a_bootstrap_has_ten_refits_at_least():
+    with pytest.raises(InputError, match="`repeats` must lie in"):
+        plan_of("bootstrap", repeats=9)
+
+
+def test_the_holdout_has_the_size_asked_for():
+    assert plan_of("holdout").judged.sum() == 20
+    assert plan_of("holdout", test_size=0.5).judged.sum() == 30
+
+
+def test_what_is_absent_is_left_to_the_method():
+    design = design_of(METHODS["subsampling"], {"test_size": 0.2})
+    assert (design.folds, design.repeats, design.test_size, design.stratified) == (
+        10,
+        15,
+        0.2,
+        True,
+    )

@@ -24,10 +24,10 @@ from truerisk.estimation.refits.plans import (
     TrainingSet,
     each_left_out,
     forward_blocks,
-    halves,
     random_divisions,
     repeated_folds,
 )
+from truerisk.estimation.refits.splits import five_by_two
 from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
@@ -102,7 +102,7 @@ def plans_of(y):
     codes = np.unique(y, return_inverse=True)[1]
     return {
         "folds": repeated_folds(codes, 5, 2, rng),
-        "halves": halves(codes, rng, stratified=True, allow_small_classes=False),
+        "halves": Folds(five_by_two(codes, random_state=rng)),
         "divisions": random_divisions(codes, 1 / 3, 3, rng),
         "draws": Draws(len(y), 4, SEED),
         "blocks": forward_blocks(len(y), 4),

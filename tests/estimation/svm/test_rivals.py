@@ -23,7 +23,6 @@ from truerisk.estimation.svm.rivals import (
     largest_sums,
     rival_intervals,
     splitting,
-    splitting_deviation,
     stability,
     vc,
     vc_dimension,
@@ -164,7 +163,6 @@ def test_splitting_is_the_error_of_folds_and_half_the_squared_difference_of_halv
     value, pairs = halves_and_whole(case, 10, case.rng(1))
     assert pairs.shape == (10, 2)
     sd = math.sqrt(sum((a - b) ** 2 for a, b in pairs) / 20)
-    assert splitting_deviation(pairs) == pytest.approx(sd, rel=1e-12)
     found = rivals["splitting"]
     assert found.value == value
     assert found.interval.high == pytest.approx(value + norm.isf(0.025) * sd, rel=1e-9)

@@ -85,19 +85,15 @@ class PairOverDatasets:
     def row(self, n: int) -> Row:
         """Give the row of this pair in a tidy table; `n` is the number of data sets."""
         first, second = self.names
-        here, next_ = self.posterior, self.hierarchical
+        sides = ("worse", "equivalent", "better")
         numbers = {
             "wilcoxon_p": self.wilcoxon.p_value,
             "holm_p": self.p_value,
             "sign_p": self.sign_p_value,
             "nemenyi_p": self.nemenyi_p_value,
             "equivalence_p": self.equivalence_p_value,
-            "worse": here.worse,
-            "equivalent": here.equivalent,
-            "better": here.better,
-            "next_worse": getattr(next_, "next_worse", None),
-            "next_equivalent": getattr(next_, "next_equivalent", None),
-            "next_better": getattr(next_, "next_better", None),
+            **{side: getattr(self.posterior, side) for side in sides},
+            **{f"next_{side}": getattr(self.hierarchical, f"next_{side}", None) for side in sides},
         }
         return {
             "model": second,
@@ -295,36 +291,59 @@ def compare_over_datasets(
         check_number(region, "region", low=0.0)
         check_level_of_equivalence(level)
     folds, classifiers, rows = named_scores(scores, names, datasets)
-    n, k, per_set = folds.shape
-    if control is not None and control not in classifiers:
-        raise InputError(
-            f"`control` must be one of {', '.join(classifiers)}; got {shown(control)}."
-        )
-    if (test_share is None) == (per_set > 1):
-        raise InputError(
-            "`test_share` must be given with folds, and only then: the share of the examples that "
-            f"a fold is tested on; got {test_share!r} with {per_set} for each data set."
-        )
-    if test_share is not None:
-        check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
+    _check_design(folds, classifiers, control, test_share)
     means = fold_means(folds)
+    n, k = means.shape
     ranks = ranks_of(means, higher_is_better=higher_is_better)
     averages = ranks.mean(axis=0)
     seed = stated_seed(random_state, generators=True)
+    places = list(combinations(range(k), 2))
+    if control is not None:
+        places = [(classifiers.index(control), at) for at in range(k) if classifiers[at] != control]
+    columns = [_differences(means[:, first], means[:, second]) for first, second in places]
+    outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
+    adjusted = holm([one.p_value for one in outcomes]).tolist()
+    equivalence: list[float | None] = [None] * len(places)
+    if region is not None:
+        equivalence = holm([equivalence_p_value(column, region) for column in columns]).tolist()
+    sign, margin, alpha = 1 if higher_is_better else -1, region or 0.0, 1 - level
+
+    def pair(row: int) -> PairOverDatasets:
+        (first, second), column, equal_p = places[row], columns[row], equivalence[row]
+        hierarchical: PracticalPosterior | None = None
+        if test_share is not None:
+            apart = sign * (folds[:, second] - folds[:, first])
+            hierarchical = bayesian_hierarchical(
+                apart, test_share=test_share, region=margin, random_state=seed
+            )
+        test, counted = signed_rank(column, zeros=zeros), sign_test(sign * column)
+        low, high = outcomes[row].ends_at(level)
+        interval = Interval(low, high, level, outcomes[row].interval_method)
+        of_ranks = nemenyi_p_value(averages[first], averages[second], k, n) if k > 2 else None
+        return PairOverDatasets(
+            names=(classifiers[first], classifiers[second]),
+            difference=typical_difference(column),
+            interval=interval if math.isfinite(low) else None,
+            wins=counted.wins,
+            ties=counted.ties,
+            losses=counted.losses,
+            wilcoxon=test,
+            p_value=adjusted[row],
+            sign_p_value=counted.p_value,
+            nemenyi_p_value=of_ranks,
+            equivalence_p_value=equal_p,
+            posterior=bayesian_signed_rank(sign * column, region=margin, random_state=seed),
+            hierarchical=hierarchical,
+            finding=decide(
+                is_equivalent=equal_p is not None and equal_p <= alpha,
+                is_different=adjusted[row] <= alpha,
+                improves=(test.greater < test.less) == higher_is_better,
+            ),
+        )
+
     several = k > 2
-    pairs = _pairs(
-        means,
-        folds,
-        classifiers,
-        control=control,
-        higher_is_better=higher_is_better,
-        region=region,
-        test_share=test_share,
-        zeros=zeros,
-        level=level,
-        seed=seed,
-    )
     critical = nemenyi_difference(k, n, level) if several else None
+    alike = () if critical is None else cliques(averages, critical)
     return OverDatasets(
         names=classifiers,
         datasets=rows,
@@ -332,10 +351,8 @@ def compare_over_datasets(
         average_ranks=tuple(averages.tolist()),
         friedman=friedman(ranks) if several else None,
         critical_difference=critical,
-        cliques=()
-        if critical is None
-        else tuple(tuple(classifiers[i] for i in one) for one in cliques(averages, critical)),
-        pairs=pairs,
+        cliques=tuple(tuple(classifiers[i] for i in one) for one in alike),
+        pairs=tuple(map(pair, range(len(places)))),
         control=control,
         against_control=_against(control, classifiers, averages, n) if several and control else (),
         control_difference=bonferroni_dunn_difference(k, n, level) if several and control else None,
@@ -347,74 +364,19 @@ def compare_over_datasets(
     )
 
 
-def _pairs(
-    means: Array,
-    folds: Array,
-    names: tuple[str, ...],
-    *,
-    control: str | None,
-    higher_is_better: bool,
-    region: float | None,
-    test_share: float | None,
-    zeros: Zeros,
-    level: float,
-    seed: int,
-) -> tuple[PairOverDatasets, ...]:
-    n, k = means.shape
-    places = list(combinations(range(k), 2))
-    if control is not None:
-        at = names.index(control)
-        places = [(at, other) for other in range(k) if other != at]
-    columns = [_differences(means[:, first], means[:, second]) for first, second in places]
-    outcomes = [by_signed_ranks(column, zeros=zeros) for column in columns]
-    adjusted = holm([one.p_value for one in outcomes])
-    averages = ranks_of(means, higher_is_better=higher_is_better).mean(axis=0)
-    equivalence: list[float | None] = [None] * len(places)
-    if region is not None:
-        raw = [equivalence_p_value(column, region) for column in columns]
-        equivalence = [float(one) for one in holm(raw)]
-    sign = 1 if higher_is_better else -1
-    margin, alpha = region or 0.0, 1 - level
-    pairs = []
-    for row, ((first, second), column) in enumerate(zip(places, columns, strict=True)):
-        counted = sign_test(sign * column)
-        hierarchical: PracticalPosterior | None = None
-        if test_share is not None:
-            hierarchical = bayesian_hierarchical(
-                sign * (folds[:, second] - folds[:, first]),
-                test_share=test_share,
-                region=margin,
-                random_state=seed,
-            )
-        test, p_value = signed_rank(column, zeros=zeros), float(adjusted[row])
-        equal_p = equivalence[row]
-        low, high = outcomes[row].ends_at(level)
-        method = outcomes[row].interval_method
-        pairs.append(
-            PairOverDatasets(
-                names=(names[first], names[second]),
-                difference=typical_difference(column),
-                interval=Interval(low, high, level, method) if math.isfinite(low) else None,
-                wins=counted.wins,
-                ties=counted.ties,
-                losses=counted.losses,
-                wilcoxon=test,
-                p_value=p_value,
-                sign_p_value=counted.p_value,
-                nemenyi_p_value=nemenyi_p_value(averages[first], averages[second], k, n)
-                if k > 2
-                else None,
-                equivalence_p_value=equal_p,
-                posterior=bayesian_signed_rank(sign * column, region=margin, random_state=seed),
-                hierarchical=hierarchical,
-                finding=decide(
-                    is_equivalent=equal_p is not None and equal_p <= alpha,
-                    is_different=p_value <= alpha,
-                    improves=(test.greater < test.less) == higher_is_better,
-                ),
-            )
+def _check_design(
+    folds: Array, names: tuple[str, ...], control: str | None, test_share: float | None
+) -> None:
+    if control is not None and control not in names:
+        raise InputError(f"`control` must be one of {', '.join(names)}; got {shown(control)}.")
+    per_set = folds.shape[2]
+    if (test_share is None) == (per_set > 1):
+        raise InputError(
+            "`test_share` must be given with folds, and only then: the share of the examples that "
+            f"a fold is tested on; got {test_share!r} with {per_set} for each data set."
         )
-    return tuple(pairs)
+    if test_share is not None:
+        check_number(test_share, "test_share", low=np.finfo(float).tiny, high=1 - 1e-9)
 
 
 def _differences(first: Array, second: Array) -> Array:
@@ -425,21 +387,16 @@ def _differences(first: Array, second: Array) -> Array:
 def _against(
     control: str, names: tuple[str, ...], averages: Array, n: int
 ) -> tuple[AgainstControl, ...]:
-    k, at = len(names), names.index(control)
-    others = [place for place in range(k) if place != at]
-    tests = [rank_test(averages[at], averages[other], k, n) for other in others]
+    own = averages[names.index(control)]
+    others = [(name, rank) for name, rank in zip(names, averages, strict=True) if name != control]
+    tests = [rank_test(own, rank, len(names), n) for _, rank in others]
     raw = [p_value for _, p_value in tests]
-    bonferronis, holms, hochbergs = bonferroni(raw), holm(raw), hochberg(raw)
+    adjusted = zip(*(rule(raw).tolist() for rule in (bonferroni, holm, hochberg)), strict=True)
     return tuple(
         AgainstControl(
-            name=names[other],
-            z=float(z),
-            p_value=p_value,
-            bonferroni_dunn=float(bonferronis[i]),
-            holm=float(holms[i]),
-            hochberg=float(hochbergs[i]),
+            name=name, z=float(z), p_value=p_value, bonferroni_dunn=one, holm=two, hochberg=three
         )
-        for i, (other, (z, p_value)) in enumerate(zip(others, tests, strict=True))
+        for (name, _), (z, p_value), (one, two, three) in zip(others, tests, adjusted, strict=True)
     )
 
 

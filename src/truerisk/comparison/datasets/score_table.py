@@ -16,7 +16,7 @@ from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places, refusal
 
-WHAT = {"names": "classifier", "datasets": "data set"}
+WHAT = {"names": ("classifier", "columns"), "datasets": ("data set", "index")}
 USUAL_NAMES = frozenset({"", "dataset", "data_set", "data set", "data", "task", "problem"})
 
 
@@ -79,8 +79,8 @@ def named_scores(
 ) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
     """Give data sets × classifiers × folds, the classifiers' names, and the data sets'."""
     folds = _check_scores(scores)
-    classifiers = _check_names(_names(scores, names, "columns", "names"), folds.shape[1], "names")
-    rows = _check_names(_names(scores, datasets, "index", "datasets"), folds.shape[0], "datasets")
+    classifiers = _names(scores, names, folds.shape[1], "names")
+    rows = _names(scores, datasets, folds.shape[0], "datasets")
     _check_finite(folds, classifiers, rows)
     return folds, classifiers, rows
 
@@ -196,22 +196,16 @@ def _check_finite(folds: Array, names: tuple[str, ...], datasets: tuple[str, ...
 
 
 def _names(
-    scores: object, given: Sequence[str] | None, attribute: str, argument: str
-) -> Sequence[object] | None:
-    if given is not None:
-        if isinstance(given, str):
-            raise InputError(f"`{argument}` must be a list of names; got {shown(given)}.")
-        return given
+    scores: object, given: Sequence[str] | None, count: int, argument: str
+) -> tuple[str, ...]:
+    what, attribute = WHAT[argument]
+    if isinstance(given, str):
+        raise InputError(f"`{argument}` must be a list of names; got {shown(given)}.")
     # A data frame names its columns and rows; so do some arrays, which is as well.
-    labels = getattr(scores, attribute, None)
-    return None if labels is None or callable(labels) else list(labels)
-
-
-def _check_names(given: Sequence[object] | None, count: int, argument: str) -> tuple[str, ...]:
-    what = WHAT[argument]
-    if given is None:
+    labels = getattr(scores, attribute, None) if given is None else given
+    if labels is None or callable(labels):
         return tuple(f"{what} {place + 1}" for place in range(count))
-    texts = tuple(map(str, given))
+    texts = tuple(map(str, labels))
     if len(texts) != count:
         raise InputError(f"`{argument}` must be {count}, one for each {what}; got {len(texts)}.")
     twice = next((name for name in texts if texts.count(name) > 1), None)

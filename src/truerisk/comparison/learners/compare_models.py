@@ -12,6 +12,10 @@ from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, shown, stated_seed
 from truerisk.comparison.conclusion import TestOutcome, conclude, undetermined, with_refit_caveat
 from truerisk.comparison.learners.learner_tests import (
+    MEAN_LOSSES,
+    ComparisonSpec,
+    Divided,
+    Progress,
     by_agreement,
     by_cautious_t,
     by_corrected_t,
@@ -23,28 +27,22 @@ from truerisk.comparison.learners.learner_tests import (
     by_random_divisions,
     by_resampled_t,
     by_variance_components,
-)
-from truerisk.comparison.learners.paired_refits import (
-    MEAN_LOSSES,
-    ComparisonSpec,
-    Divided,
-    Progress,
     differences_of_refits,
     divide,
+    estimate_by_nesting,
     evaluate_both,
-    loss_differences,
     nested_losses,
     of_learner,
     signed,
 )
 from truerisk.errors import InputError
+from truerisk.estimation.refits.cv import beside_cv
 from truerisk.estimation.refits.estimate import LearnerEvaluation
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS
+from truerisk.estimation.refits.plans import METHODS
 from truerisk.intervals.variance_components import METHOD
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
-from truerisk.learners.scoring import Scorer, scoring_of
+from truerisk.learners.scoring import is_number_of_folds, scoring_of
 from truerisk.measures.registry import measure_of
 from truerisk.results import Comparison, Estimate, Finding, NamedEntries, Reportable, Row
 
@@ -306,7 +304,7 @@ def compare_models(
     check_level(level)
     if region is not None:
         check_number(region, "region", low=np.finfo(float).tiny)
-    requested, scorers = _requested(measures, scoring)
+    requested, options = _requested(measures, scoring)
     learners = _names(first, second, names)
     _check_measures(requested, method)
     if resume is not None and random_state is None:
@@ -343,7 +341,10 @@ def compare_models(
         _refuse(of_weights, method)
         test = PAIRED_TESTS[method]
         seed = stated_seed(random_state)
-        design, divided = _divisions(cv, design, examples, groups, (seed, method))
+        design = beside_cv(cv, design)
+        divided = _divided(cv, examples, groups, seed, method)
+        if divided is not None:
+            design = {"folds": divided.folds, "repeats": divided.repeats}
         spec = ComparisonSpec(
             method=method,
             models=(first, second),
@@ -352,9 +353,7 @@ def compare_models(
             resampling=test.resampling,
             design=_design(design, test.resampling, method),
             divided=divided,
-            scorers=scorers,
-            given=_given(sample_weight=sample_weight, params=params),
-            request=of_measures,
+            options=options | of_measures | _given(sample_weight=sample_weight, params=params),
             measures=requested,
             level=float(level),
             seed=seed,
@@ -412,8 +411,10 @@ def _by_losses(spec: ComparisonSpec) -> Iterator[Tested]:
         raise InputError(f"`cv` must make folds for {spec.method}; take {DEFAULT} for others.")
     first, second = evaluate_both(spec)
     groups, refits = spec.examples.groups, np.asarray(first.judged_by)
+    truth = spec.examples.codes
+    wrong = [np.asarray(one.called != truth).astype(np.int8) for one in (first, second)]
     for measure in spec.measures:
-        losses = loss_differences(spec, first, second, measure)
+        losses = signed(wrong[1] - wrong[0], measure)
         if spec.method == METHOD:
             outcome = by_variance_components(losses, refits, groups)
         else:
@@ -422,11 +423,11 @@ def _by_losses(spec: ComparisonSpec) -> Iterator[Tested]:
 
 
 def _by_nesting(spec: ComparisonSpec) -> Iterator[Tested]:
-    losses = nested_losses(spec)
-    errors = losses.second.astype(np.int8) - losses.first.astype(np.int8)
+    wrong, parts = nested_losses(spec)
+    errors = wrong[1].astype(np.int8) - wrong[0].astype(np.int8)
     for measure in spec.measures:
-        outcome = by_nested_cross_validation(signed(errors, measure), losses.parts)
-        first, second = (losses.estimate_of(which, spec, measure) for which in range(2))
+        outcome = by_nested_cross_validation(signed(errors, measure), parts)
+        first, second = (estimate_by_nesting(one, parts, spec, measure) for one in wrong)
         yield first, second, outcome
 
 
@@ -500,40 +501,28 @@ def _refuse(options: Mapping[str, Any], method: str) -> None:
 
 def _requested(
     measures: str | Sequence[str] | None, scoring: Any
-) -> tuple[tuple[str, ...], Mapping[str, Scorer]]:
-    """Give the names of what is compared, and the scorers among them."""
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Give the names of what is compared, and how `tr.estimate` is asked for it."""
     if scoring is None:
         measures = "error_rate" if measures is None else measures
-        return (measures,) if isinstance(measures, str) else tuple(measures), {}
+        names = (measures,) if isinstance(measures, str) else tuple(measures)
+        return names, {"measures": names}
     if measures is not None:
         raise InputError("`scoring` must be left out where `measures` is given; got both.")
     settings = scoring_of(scoring)
-    return (*(settings.measures or ()), *settings.scorers), settings.scorers
+    names = (*(settings.measures or ()), *settings.scorers)
+    if not settings.scorers:
+        return names, {"measures": names}
+    return names, {"scoring": {name: settings.scorers.get(name, name) for name in names}}
 
 
-def _divisions(
-    cv: Any,
-    design: dict[str, Any],
-    examples: Examples,
-    groups: Any,
-    seed_and_method: tuple[int, str],
-) -> tuple[dict[str, Any], Divided | None]:
-    """Take a number of folds into the design; divide by a splitter once, for both learners."""
-    seed, method = seed_and_method
-    if cv is None:
-        return design, None
-    if is_number_of_folds(cv):
-        if "folds" in design:
-            raise InputError("`folds` must be left out where `cv` is given; got both.")
-        return {"folds": cv, **design}, None
-    for name, value in design.items():
-        raise InputError(
-            f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
-        )
+def _divided(cv: Any, examples: Examples, groups: Any, seed: int, method: str) -> Divided | None:
+    """Divide by a splitter once, for both learners."""
+    if cv is None or is_number_of_folds(cv):
+        return None
     if PAIRED_TESTS[method].resampling != "cross_validation":
         raise InputError(f"`cv` must be left out for {method}, which divides by itself.")
-    divided = divide(cv, examples, seed, groups)
-    return {"folds": divided.folds, "repeats": divided.repeats}, divided
+    return divide(cv, examples, seed, groups)
 
 
 def _names(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:

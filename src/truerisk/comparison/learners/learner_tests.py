@@ -1,4 +1,4 @@
-"""What the same refits of two learners say of their difference: intervals and tests.
+"""Two learners in the same refits, and what these say of their difference: intervals and tests.
 
 Differences are second − first: of the values of refits (repetitions × folds), or of the losses of
 single examples, each predicted in several refits.  Where no refit separates the learners, p = 1
@@ -7,14 +7,16 @@ no test.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, fdtri, stdtr
 
-from truerisk.aliases import Array, Ends, Indices
+from truerisk.aliases import Array, Ends, Flags, Indices
 from truerisk.comparison.conclusion import (
     NEGLIGIBLE,
     Shares,
@@ -23,17 +25,219 @@ from truerisk.comparison.conclusion import (
     undetermined,
     without_spread,
 )
-from truerisk.estimation.refits.interval_rules import plain_standard_error
+from truerisk.errors import InputError, RefitError
+from truerisk.estimation.refits.cv import plan_of
+from truerisk.estimation.refits.estimate import LearnerEvaluation, estimate
+from truerisk.estimation.refits.examples import Examples
+from truerisk.estimation.refits.interval_rules import mean_of_refits, plain_standard_error
+from truerisk.estimation.refits.plans import Folds, NestedFolds, design_of, find_method, make_plan
+from truerisk.estimation.refits.votes import collect_votes
 from truerisk.intervals.cross_validation import corrected_standard_error, nested_interval
 from truerisk.intervals.variance_components import METHOD, Components, Rule, components
-from truerisk.results import Finding
+from truerisk.learners.named_models import as_learner
+from truerisk.learners.scoring import range_of
+from truerisk.results import Estimate, Finding, Interval, Resampled
 
+Progress = Callable[[int, int, int], None]
+
+MEAN_LOSSES = ("error_rate", "accuracy")
 UNKNOWN: Shares = (math.nan, math.nan, math.nan)  # no spread, and so no posterior
 NO_TEST = Finding(
     "The difference is the same in every refit: no spread, and so no test. For error rate and "
     "accuracy take agreement, which looks at the single examples.",
     code="no_test",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divided:
+    """Divisions that were given: what kind they are (a method of refits), and their list."""
+
+    kind: str
+    divisions: list[tuple[Indices, Indices]]
+    folds: int
+    repeats: int
+    ratio: float
+
+
+def divide(cv: Any, examples: Examples, seed: int, groups: Any) -> Divided:
+    """Make the divisions of a splitter once, for both learners."""
+    method, design, plan = plan_of(cv, examples, seed, groups)
+    in_folds = isinstance(plan, Folds)
+    return Divided(
+        kind="cross_validation" if in_folds else method.name,
+        divisions=[plan.train_and_test(at) for at in range(len(plan))],
+        folds=design.folds,
+        repeats=design.repeats if in_folds else 1,
+        ratio=plan.test_train_ratio(),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSpec:
+    """Two learners, the examples, and how both are refitted: all that refits depend on.
+
+    `options` reach `tr.estimate` as they are: measures or scorers, their settings, weights.
+    """
+
+    method: str
+    models: tuple[Any, Any]
+    names: tuple[str, str]
+    examples: Examples
+    resampling: str
+    design: dict[str, Any]
+    measures: tuple[str, ...]
+    level: float
+    seed: int
+    divided: Divided | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    n_jobs: int | None = 1
+    resume: Path | None = None
+    progress: Progress | None = None
+
+    @property
+    def units(self) -> int:
+        """How many independent examples or groups there are."""
+        examples = self.examples
+        return examples.n if examples.groups is None else int(examples.groups.max()) + 1
+
+    @property
+    def folds(self) -> int:
+        """How many folds a repetition has."""
+        return 2 if self.resampling == "five_by_two" else int(self.design["folds"])
+
+    def notes(self, remark: str) -> tuple[str, ...]:
+        """Say which refits both learners had."""
+        repeats = 5 if self.resampling == "five_by_two" else self.design["repeats"]
+        times = f", {repeats} times" if repeats > 1 else ""
+        parts = f"{self.folds} folds{times}"
+        if self.divided is not None and self.divided.kind != "cross_validation":
+            parts = f"{self.folds} divisions"
+        text = f"Both learners on the same {parts}; seed {self.seed}."
+        refits = Finding(text, code="same_refits")
+        return (refits, remark) if remark else (refits,)
+
+    def progress_of(self, which: int) -> Progress | None:
+        """Count the refits of the second learner on from those of the first."""
+        report = self.progress
+        if report is None:
+            return None
+        return lambda done, seen, all_: report(done + which * all_, seen + which * all_, 2 * all_)
+
+
+def evaluate_both(spec: ComparisonSpec) -> tuple[LearnerEvaluation, LearnerEvaluation]:
+    """Evaluate either learner by the same divisions and the same seeds."""
+    first, second = (_evaluate(spec, which) for which in range(2))
+    return first, second
+
+
+def _evaluate(spec: ComparisonSpec, which: int) -> LearnerEvaluation:
+    examples = spec.examples
+    how: dict[str, Any] = {"method": spec.resampling, **spec.design}
+    if spec.divided is not None:
+        how = {"cv": spec.divided.divisions}
+    try:
+        return estimate(
+            spec.models[which],
+            examples.X,
+            examples.y,
+            groups=examples.groups,
+            pos_label=examples.pos_label,
+            random_state=spec.seed,
+            n_jobs=spec.n_jobs,
+            resume=None if spec.resume is None else spec.resume / ("first", "second")[which],
+            progress=spec.progress_of(which),
+            level=spec.level,
+            **how,
+            **spec.options,
+        )
+    except RefitError as error:
+        raise RefitError(f"{spec.names[which]}: {error}") from error
+
+
+def _values(one: Estimate) -> tuple[float, ...]:
+    """Give the values of the refits, where there are any."""
+    return one.replicates if isinstance(one, Resampled) else ()
+
+
+def differences_of_refits(first: Estimate, second: Estimate, folds: int) -> Array | None:
+    """Give second − first in each refit, repetitions × folds; None where a refit has no value."""
+    values = _values(first), _values(second)
+    if not all(values):
+        raise InputError(
+            "`measures` must have a value in each refit to be tested by refits, and "
+            f"{first.measure} has none; compare predictions instead (tr.compare)."
+        )
+    table = np.subtract(values[1], values[0])
+    return table.reshape(-1, folds) if np.isfinite(table).all() else None
+
+
+def of_learner(one: Estimate, spec: ComparisonSpec) -> Estimate:
+    """Give the mean over the refits, with the corrected t interval: it speaks of the learner."""
+    values = _values(one)
+    undefined = int((~np.isfinite(values)).sum())
+    if undefined:
+        text = f"undefined in {undefined} of {len(values)} refits"
+        note = Finding(text, code="undefined_in_refits")
+        whole = Interval(*range_of(one.measure), spec.level, "whole_range")
+        mean = replace(one, value=math.nan, interval=whole, notes=(note,))
+    else:
+        ratio = 1 / (spec.folds - 1) if spec.divided is None else spec.divided.ratio
+        mean = mean_of_refits(values, one.measure, ratio, spec.level)
+        mean = replace(mean, method=one.method)
+    return replace(mean, n=spec.examples.n, target="the learner at this sample size")
+
+
+def signed(differences: NDArray[np.int8], measure: str) -> NDArray[np.int8]:
+    """Turn differences of errors into those of the error rate or the accuracy."""
+    return differences if measure == "error_rate" else -differences
+
+
+def nested_losses(spec: ComparisonSpec) -> tuple[list[Flags], Indices]:
+    """Refit both learners without each fold and each pair of folds; keep every loss.
+
+    Gives the errors of either, R × K × n as `nested_interval` takes them, and the folds.
+    """
+    if spec.resume is not None:
+        raise InputError("`resume` must be left out for nested_cross_validation: it saves nothing.")
+    method = find_method(spec.resampling, spec.examples)
+    plan = make_plan(method, spec.examples, design_of(method, spec.design), spec.seed)
+    if not isinstance(plan, NestedFolds):
+        raise InputError(f"`method` must leave out pairs of folds; got {spec.resampling!r}.")
+    return [_nested(spec, which, plan) for which in range(2)], plan.parts
+
+
+def _nested(spec: ComparisonSpec, which: int, plan: NestedFolds) -> Flags:
+    examples = spec.examples
+    votes = collect_votes(
+        as_learner(spec.models[which], examples.X, examples=examples.n),
+        examples,
+        plan,
+        seed=spec.seed,
+        n_jobs=spec.n_jobs,
+        progress=spec.progress_of(which),
+    )
+    try:
+        votes.refuse_failures(allowed=False)
+    except RefitError as error:
+        raise RefitError(f"{spec.names[which]}: {error}") from error
+    return np.asarray(votes.nested)
+
+
+def estimate_by_nesting(
+    wrong: Flags, parts: Indices, spec: ComparisonSpec, measure: str
+) -> Estimate:
+    """Estimate one learner by nested cross-validation."""
+    losses = wrong if measure == "error_rate" else ~wrong
+    nested = nested_interval(losses, parts, level=spec.level)
+    return Estimate(
+        value=nested.value,
+        interval=nested.interval,
+        measure=measure,
+        method=spec.resampling,
+        n=spec.examples.n,
+        target="the learner at this sample size",
+    )
 
 
 def refits_without_spread(difference: float, units: float, method: str) -> TestOutcome:
@@ -58,8 +262,7 @@ def by_corrected_t(differences: Array, units: float) -> TestOutcome:
     Sources: C. Nadeau and Y. Bengio, Machine Learning 52(3), 239-281, 2003; R. R. Bouckaert and E.
     Frank, PAKDD 2004, 3-12.
     """
-    spread, mean = _corrected(differences, differences.size - 1)
-    return _of_spread(spread, mean, units, "corrected_t")
+    return _of_spread(*_corrected(differences, differences.size - 1), units, "corrected_t")
 
 
 def by_cautious_t(differences: Array, units: float) -> TestOutcome:
@@ -68,14 +271,12 @@ def by_cautious_t(differences: Array, units: float) -> TestOutcome:
     Repeating adds no examples: R·K − 1 degrees are too many (R. R. Bouckaert, ICML 2003, 51-58).
     That K − 1 are about right was shown by simulation.
     """
-    spread, mean = _corrected(differences, differences.shape[1] - 1)
-    return _of_spread(spread, mean, units, "cautious_t")
+    return _of_spread(*_corrected(differences, differences.shape[1] - 1), units, "cautious_t")
 
 
 def by_random_divisions(differences: Array, units: float, ratio: float) -> TestOutcome:
     """Test by the corrected t over J random divisions: d̄ ± t_{J−1}·s·√(1/J + n_test/n_train)."""
-    spread, mean = _corrected(differences, differences.size - 1, ratio)
-    return _of_spread(spread, mean, units, "corrected_t")
+    return _of_spread(*_corrected(differences, differences.size - 1, ratio), units, "corrected_t")
 
 
 def _corrected(

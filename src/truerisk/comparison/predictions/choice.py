@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.comparison.predictions.comparisons import Chosen
 from truerisk.comparison.predictions.joined import MAX_RESAMPLED, JoinedPredictions
 from truerisk.comparison.predictions.paired_cells import JointCells, of_features
@@ -57,11 +57,11 @@ def chosen_here(paired: PairedMeasures, name: str) -> Chosen | None:
         return None
     sign = -1.0 if find_measure(base_and_average(name)[0]).higher_is_better is False else 1.0
     best = max(values, key=lambda at: sign * values[at])
-    values_of_winners = _choose_again(paired, sign, values, name)
-    if not len(values_of_winners):
+    of_winners = _choose_again(paired, sign, values, name)
+    if not len(of_winners):
         return None
     model, level, n = paired.rows.names[best], paired.request.level, paired.rows.n
-    return chosen(model, entries[best], values_of_winners, level=level, n=n, sign=sign)
+    return chosen(model, entries[best], of_winners, level=level, n=n, sign=sign)
 
 
 def chosen(
@@ -93,6 +93,11 @@ def _choose_again(
         replicates = _drawn_influences(paired, values, name, rng)
     else:
         replicates = _drawn_scores(paired, list(values), name, rng)
+    return values_of_winners(replicates, sign)
+
+
+def values_of_winners(replicates: Replicates, sign: float = 1.0) -> Array:
+    """Give what the best on what is drawn is worth on the rest, in each replicate that has it."""
     of_winners: list[float] = []
     for inside, outside in replicates:
         defined = np.where(np.isnan(inside), -np.inf, sign * inside)
@@ -212,17 +217,17 @@ def _drawn_rows(
     joined: JoinedPredictions, models: int, max_times: int, rng: np.random.Generator
 ) -> Iterator[tuple[Array, Array]]:
     """Draw rows, or groups, with replacement; give how often each came, and which did not."""
-    units = np.arange(joined.n) if joined.group is None else joined.group
-    number = int(units.max()) + 1
     times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (joined.n * models)))
     for size in _blocks(times, joined.n):
-        drawn = np.stack(
-            [
-                np.bincount(rng.integers(number, size=number), minlength=number)[units]
-                for _ in range(size)
-            ]
-        ).astype(np.float64)
-        yield drawn, (drawn == 0).astype(np.float64)
+        drawn = np.stack([drawn_units(joined.n, joined.group, rng) for _ in range(size)])
+        yield drawn.astype(np.float64), (drawn == 0).astype(np.float64)
+
+
+def drawn_units(n: int, group: Indices | None, rng: np.random.Generator) -> Indices:
+    """Draw as many rows as there are, or groups, with replacement; give how often each row came."""
+    units = np.arange(n) if group is None else group
+    number = int(units.max()) + 1
+    return np.bincount(rng.integers(number, size=number), minlength=number)[units]
 
 
 def value_of_counts(name: str, paired: PairedMeasures, cells: Cells) -> ValueOfWeights | None:

@@ -295,16 +295,12 @@ def _read(
 
 
 def _titles(models: list[ModelFile]) -> list[str]:
-    """Name each model as its log does, if all do and differ; else after its file."""
+    """Name each model as its log does, if all do and differ; else after its file, or its path."""
     logs = [log_of(model.files.sources[0].reader) for model in models]
     named = [log.model for log in logs if log is not None and log.model]
     if len(set(named)) == len(models):
         return named
-    return _stems([model.path for model in models])
-
-
-def _stems(paths: list[Path]) -> list[str]:
-    """Name each model after its file; by its whole path where two files have one name."""
+    paths = [model.path for model in models]
     stems = [path.name.split(".")[0] or path.name for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 

@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Ends, Indices
 from truerisk.checks import check_same_length
 from truerisk.comparison.conclusion import (
-    AlternativeTest,
     Spread,
     TestOutcome,
     conclude,
     without_spread,
 )
-from truerisk.comparison.predictions.choice import REPLICATES, chosen, stream_of_choice
+from truerisk.comparison.predictions.choice import (
+    REPLICATES,
+    chosen,
+    drawn_units,
+    stream_of_choice,
+    values_of_winners,
+)
 from truerisk.comparison.predictions.comparisons import (
     Chosen,
     Comparisons,
@@ -158,7 +163,9 @@ def compare_held(
         pairs.append(comparison)
         table = _table(held, pair)
         tables += [] if table is None else [table]
-        alternatives = [*outcome.alternatives, *_within(table, outcome, margin)]
+        alternatives = list(outcome.alternatives)
+        if margin is not None:
+            alternatives += within_region(table, outcome.ends_at, margin, higher_is_better=True)
         if alternatives:
             beside[measure, *pair] = tuple(alternatives)
     adjusted = holm([one.p_value for one in pairs])
@@ -240,13 +247,6 @@ def paired_t(differences: Array, scale: float = 1.0) -> Spread:
     return Spread(error, kurtosis_degrees(centered) if error > 0 else n - 1.0, scale)
 
 
-def _within(
-    table: PairTable | None, outcome: TestOutcome, region: float | None
-) -> Iterator[AlternativeTest]:
-    if region is not None:
-        yield from within_region(table, outcome.ends_at, region, higher_is_better=True)
-
-
 def _chosen(
     held: dict[str, QuestionValues],
     evaluations: dict[str, Evaluation],
@@ -260,17 +260,16 @@ def _chosen(
     own = {name: one[measure] for name, one in evaluations.items()}
     best = max(own, key=lambda name: own[name].value)
     table, first = _matrix(held), next(iter(held.values()))
-    units = np.arange(first.n) if first.groups is None else first.groups
-    number = int(units.max()) + 1
     rng = stream_of_choice(measure, request.random_state)
-    of_winners = []
-    for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
-        drawn = np.bincount(rng.integers(number, size=number), minlength=number)[units]
-        left = drawn == 0
-        if left.any():
-            inside = drawn @ table
-            of_winners.append(float(table[left].mean(axis=0)[inside == inside.max()].mean()))
-    return chosen(best, own[best], np.array(of_winners), level=request.level, n=first.n)
+
+    def replicates() -> Iterator[tuple[Array, Array]]:
+        for _ in range(max(100, min(REPLICATES, MAX_DRAWS // first.n))):
+            drawn = drawn_units(first.n, first.groups, rng)
+            if not drawn.all():
+                yield (drawn @ table)[:, None], table[drawn == 0].mean(axis=0)[:, None]
+
+    of_winners = values_of_winners(replicates())
+    return chosen(best, own[best], of_winners, level=request.level, n=first.n)
 
 
 def _settings(held: dict[str, QuestionValues], request: Request, region: Region) -> dict[str, Any]:

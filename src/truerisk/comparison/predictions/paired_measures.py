@@ -83,7 +83,6 @@ class PairedScores:
 
     joined: JoinedPredictions
     tallies: tuple[Tallies, ...]
-    request: Request
     mover: bool = False
 
     def outcome(self, pair: tuple[int, int], name: str, value: float) -> TestOutcome:
@@ -275,7 +274,7 @@ class PairedMeasures:
     @cached_property
     def scores(self) -> PairedScores:
         """What the scores have to offer."""
-        return PairedScores(self.rows, self.tallies, self.request, self.interval == "mover")
+        return PairedScores(self.rows, self.tallies, self.interval == "mover")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ of.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -61,39 +61,23 @@ NamePair = tuple[str, str]
 MIN_PLANNED = 1e-6  # a smaller difference is not planned for
 
 
-def paired_difference_ends(
-    both: int,
-    only_first: int,
-    only_second: int,
-    neither: int,
-    *,
-    level: float,
-    method: PairedMethod = "tango",
-) -> Ends:
+def paired_difference_ends(*counts: int, level: float, method: PairedMethod = "tango") -> Ends:
     """Give the ends of the interval for the difference of two shares on the same examples.
 
-    (only_second − only_first)/n, for independent examples.  Enumerated at 95 % for n = 10 to 60 and
-    discordant shares of 0.01 to 0.8, the coverage (least, average) was: tango 0.928, 0.959;
-    newcombe 0.860, 0.957; bonett_price 0.891, 0.963; wald 0.262, 0.913.
+    (only_second − only_first)/n, for independent examples; `counts` are those of a `PairTable`.
+    Enumerated at 95 % for n = 10 to 60 and discordant shares of 0.01 to 0.8, the coverage (least,
+    average) was: tango 0.928, 0.959; newcombe 0.860, 0.957; bonett_price 0.891, 0.963; wald 0.262,
+    0.913.
     Source: M. W. Fagerland, S. Lydersen and P. Laake, Statistics in Medicine 33, 2850-2875, 2014.
     """
-    counts = (both, only_first, only_second, neither)
     low, high = paired_difference_bounds(*counts, level=level, method=method)
     return float(low), float(high)
 
 
-def paired_difference_bounds(
-    both: ArrayLike,
-    only_first: ArrayLike,
-    only_second: ArrayLike,
-    neither: ArrayLike,
-    *,
-    level: float,
-    method: str = "tango",
-) -> Bounds:
+def paired_difference_bounds(*counts: ArrayLike, level: float, method: str = "tango") -> Bounds:
     """Give the ends for many tables at once, as two arrays; see `paired_difference_ends`."""
     agreed, first, second, failed = np.broadcast_arrays(
-        *(np.asarray(count, dtype=np.float64) for count in (both, only_first, only_second, neither))
+        *(np.asarray(count, dtype=np.float64) for count in counts)
     )
     low, high = PAIRED_DIFFERENCES[method](agreed, first, second, failed, level)
     seen = (second - first) / (agreed + first + second + failed)
@@ -272,45 +256,12 @@ def margins_of(region: Region, names: list[str]) -> dict[str, float]:
     return {name: _margin(value, name) for name, value in region.items()}
 
 
-def equivalence_p(
-    both: int, only_first: int, only_second: int, neither: int, *, region: float
-) -> float:
-    """Give the p-value of two models' shares on the same examples differing by `region` or more.
-
-    The larger of two one-sided p-values of Tango's score test, valid for many independent examples.
-    """
-    counts = (both, only_first, only_second, neither)
-    return max(
-        non_inferiority_p(*counts, region=region, higher_is_better=higher)
-        for higher in (True, False)
-    )
-
-
-def non_inferiority_p(
-    both: int,
-    only_first: int,
-    only_second: int,
-    neither: int,
-    *,
-    region: float,
-    higher_is_better: bool = True,
-) -> float:
+def non_inferiority_p(*counts: int, region: float, higher_is_better: bool = True) -> float:
     """Give the p-value, by Tango's score, of the second model being worse by `region` or more."""
-    n = both + only_first + only_second + neither
+    _, first, second, _ = counts
     if higher_is_better:
-        return paired_score_p(only_first, only_second, n, null=-region, alternative="greater")
-    return paired_score_p(only_first, only_second, n, null=region, alternative="less")
-
-
-def equivalence_p_from_ends(ends_at: Callable[[float], Ends], *, region: float) -> float:
-    """Give the smallest t < ½ whose interval at 1 − 2t lies strictly within ± region, else 1.
-
-    The two one-sided tests that the intervals are the inversion of; these must be nested.
-    """
-    return max(
-        non_inferiority_p_from_ends(ends_at, region=region, higher_is_better=higher)
-        for higher in (True, False)
-    )
+        return paired_score_p(first, second, sum(counts), null=-region, alternative="greater")
+    return paired_score_p(first, second, sum(counts), null=region, alternative="less")
 
 
 def non_inferiority_p_from_ends(
@@ -318,7 +269,9 @@ def non_inferiority_p_from_ends(
 ) -> float:
     """Give the p-value of the second model being worse by `region` or more, from the intervals.
 
-    As `equivalence_p_from_ends`, but only the end on the worse side has to lie within the region.
+    The smallest t < ½ whose interval at 1 − 2t has its end on the worse side strictly within the
+    region, else 1: the one-sided test that the intervals are the inversion of; these must be
+    nested.
     """
     # Halve the p-values t up to ½ for the smallest whose interval, at 1 − 2t, shows it.
     too_small, enough = 0.0, 0.5
@@ -449,22 +402,21 @@ def within_region(
 ) -> Iterator[AlternativeTest]:
     """Test equivalence and non-inferiority: by Tango's score, or from the intervals of a measure.
 
-    `table` is None for a measure that is no share of right answers, or not of independent ones.
+    Equivalence has the larger of the one-sided p-values of both sides.  Tango's score is valid for
+    many independent examples.  `table` is None for a measure that is no share of right answers, or
+    not of independent ones.
     """
     if any(map(math.isinf, ends_at(0.5))):
         return
     if table is None:
-        equivalent = equivalence_p_from_ends(ends_at, region=region)
-        not_inferior = non_inferiority_p_from_ends(
-            ends_at, region=region, higher_is_better=higher_is_better
-        )
+        one_sided = partial(non_inferiority_p_from_ends, ends_at, region=region)
     else:
         counts = table.counts if higher_is_better else table.counts[::-1]
-        equivalent = equivalence_p(*counts, region=region)
-        not_inferior = non_inferiority_p(*counts, region=region, higher_is_better=higher_is_better)
-    yield AlternativeTest("equivalence", equivalent)
+        one_sided = partial(non_inferiority_p, *counts, region=region)
+    p_values = {side: one_sided(higher_is_better=side) for side in (True, False)}
+    yield AlternativeTest("equivalence", max(p_values.values()))
     note = "the second is worse by the region or more"
-    yield AlternativeTest("non_inferiority", not_inferior, note)
+    yield AlternativeTest("non_inferiority", p_values[higher_is_better], note)
 
 
 def mcnemar(only_first: int, only_second: int, *, method: McNemarMethod = "mid_p") -> float:

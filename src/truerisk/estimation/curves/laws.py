@@ -20,9 +20,46 @@ from scipy.special import stdtrit
 from truerisk.aliases import Array
 from truerisk.checks import check_level, check_number, check_same_length
 from truerisk.errors import InputError
+from truerisk.learners.scoring import range_of
+from truerisk.measures.registry import measure_of
 from truerisk.results import Estimate, Finding, Interval
 
 MIN_SIZES_OF_GROWTH = 3  # a line through two points has no residual to judge it by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What was asked for: the measure, and how often it is measured on what."""
+
+    measure: str
+    pos_label: int
+    level: float
+    n: int
+    held_out: int
+    sizes: tuple[int, ...]
+    repeats: int
+    estimate: str | None
+    seed: int
+
+    @property
+    def ratio(self) -> float:
+        """Examples held out to all others."""
+        return self.held_out / (self.n - self.held_out)
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Which side of the measure is the better one; of a scorer the upper."""
+        entry, _ = measure_of(self.measure)
+        return True if entry is None else entry.higher_is_better
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether 0 or 1 is the best value: only then there is a law to fit."""
+        return self.higher_is_better is not None and range_of(self.measure) == (0.0, 1.0)
+
+    def losses(self, values: Array) -> Array:
+        """Turn values into losses: lower is better."""
+        return 1 - values if self.higher_is_better else values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,10 +275,10 @@ class Extrapolation:
         value = float(law.at(size)[0])
         pace = max(0.0, self.last.low + self.slope * math.log(size / self.sizes[-1]))
         ends = (min(low, value, pace), max(high, value, self.last.high))
-        ends = (1 - ends[1], 1 - ends[0]) if self.higher_is_better else ends
+        interval = Interval(*ends, self.level, METHOD)
         return Estimate(
             value=1 - value if self.higher_is_better else value,
-            interval=Interval(*ends, self.level, METHOD),
+            interval=complement_of(interval) if self.higher_is_better else interval,
             measure=self.measure,
             method="power_law",
             n=size,
@@ -297,11 +334,9 @@ class Extrapolation:
 
     def _limit(self) -> str:
         """Write the value of the measure, not of the loss, that no size takes it beyond."""
-        value, ends = self.a, self.a_interval
         if self.higher_is_better:
-            value = 1 - value
-            ends = Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
-        return _with_ends(value, ends)
+            return _with_ends(1 - self.a, complement_of(self.a_interval))
+        return _with_ends(self.a, self.a_interval)
 
     def _far(self, size: float) -> Iterator[Finding]:
         if size > FAR * self.sizes[-1]:
@@ -317,12 +352,9 @@ def extrapolation_of(
     resampled: Array,
     variances: Array,
     *,
+    design: Design,
     sizes: tuple[int, ...],
-    n: int,
     last: Interval,
-    measure: str,
-    higher_is_better: bool,
-    level: float,
 ) -> Extrapolation:
     """Fit the law to mean losses at the sizes, and once more to each row of resampled means."""
     if len(sizes) < MIN_SIZES:
@@ -334,18 +366,18 @@ def extrapolation_of(
     law = fit_power_laws(sizes, losses[None], weights)
     laws = fit_power_laws(sizes, resampled.clip(0.0, 1.0), weights)
     a, b, c = (float(part[0]) for part in (law.a, law.b, law.c))
-    a_ends, c_ends = (_around(part, at, level) for part, at in ((laws.a, a), (laws.c, c)))
+    a_ends, c_ends = (_around(part, at, design.level) for part, at in ((laws.a, a), (laws.c, c)))
     notes = tuple(_doubts(c_ends))
     return Extrapolation(
-        measure=measure,
-        higher_is_better=higher_is_better,
+        measure=design.measure,
+        higher_is_better=bool(design.higher_is_better),
         a=a,
         b=b,
         c=c,
         a_interval=a_ends,
         c_interval=c_ends,
         sizes=sizes,
-        n=n,
+        n=design.n,
         last=last,
         slope=late_slope(losses[None], sizes),
         determined=not notes,
@@ -354,25 +386,18 @@ def extrapolation_of(
     )
 
 
-def why_no_law(
-    losses: Array,
-    sizes: tuple[int, ...],
-    *,
-    ratio: float,
-    higher_is_better: bool,
-    level: float,
-) -> Finding | None:
+def why_no_law(losses: Array, sizes: tuple[int, ...], design: Design) -> Finding | None:
     """Say why a curve is not extrapolated: no law holds for a curve that does not surely fall.
 
     The mean slope of the losses against log n must be below 0: s̄ + t·sd(s)·√(1/J + ratio/3) < 0,
     and over the larger half of the sizes not above 0.  Test examples that repeats share move all
     sizes together: a third of the ratio was enough on the problems it was chosen on.
     """
-    way, other = ("rise", "fall") if higher_is_better else ("fall", "rise")
+    way, other = ("rise", "fall") if design.higher_is_better else ("fall", "rise")
     logs = np.log(np.asarray(sizes, dtype=np.float64))
     slopes, repeats = _slopes(losses, logs), len(losses)
-    error = float(slopes.std(ddof=1)) * math.sqrt(1 / repeats + SLOPE_RATIO * ratio)
-    if float(slopes.mean()) + float(stdtrit(repeats - 1, level)) * error >= 0:
+    error = float(slopes.std(ddof=1)) * math.sqrt(1 / repeats + SLOPE_RATIO * design.ratio)
+    if float(slopes.mean()) + float(stdtrit(repeats - 1, design.level)) * error >= 0:
         reason = f"over the sizes tried the curve does not surely {way}"
         return Finding(reason, code="not_surely_falling")
     if late_slope(losses, sizes) > 0:
@@ -403,6 +428,11 @@ def _doubts(c: Interval) -> Iterator[Finding]:
             "more repeats, or a wider range of sizes, would tell",
             code="exponent_undetermined",
         )
+
+
+def complement_of(ends: Interval) -> Interval:
+    """Give the interval of 1 less what an interval is of."""
+    return Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
 
 
 def _with_ends(value: float, ends: Interval) -> str:

@@ -20,23 +20,23 @@ from truerisk.checks import (
     stated_seed,
 )
 from truerisk.errors import InputError
+from truerisk.estimation.curves.laws import Design
 from truerisk.estimation.curves.points import (
     MIN_OF_A_CLASS,
     CurvePlan,
-    Design,
     Refits,
     curve_of,
     refit_at,
 )
 from truerisk.estimation.curves.results import LearningCurve
-from truerisk.estimation.refits.cv import plan_of
+from truerisk.estimation.refits.cv import plan_of, refuse_beside_divisions
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.plans import Folds, HeldOut, Plan, repeated_folds
+from truerisk.estimation.refits.plans import Folds, Plan, repeated_folds
 from truerisk.execution import Checkpoint, fingerprint, run_each
 from truerisk.labels import label_among, positive_of_two
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner, models_by_name
 from truerisk.learners.scoring import (
+    is_number_of_folds,
     is_of_counts,
     metadata_of,
     range_of,
@@ -277,7 +277,8 @@ def learning_curve(
         plan = CurvePlan(codes, units, held_out_of(codes, share), seed)
         repeats = repeats or 10
     else:
-        _refuse_beside_cv(repeats=repeats, test_size=test_size)
+        beside = {"repeats": repeats, "test_size": test_size}
+        refuse_beside_divisions({name: one for name, one in beside.items() if one is not None})
         given = _given_divisions(cv, examples, groups, seed)
         plan = CurvePlan(codes, units, len(given.train_and_test(0)[1]), seed, given)
         repeats = len(given)
@@ -331,21 +332,13 @@ def learning_curve(
     return curve_of(refits)
 
 
-def _refuse_beside_cv(**options: Any) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(
-                f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
-            )
-
-
 def _given_divisions(cv: Any, examples: Examples, groups: Any, seed: int) -> Plan:
     """Take folds, or divisions of one size: the interval is of these."""
     if is_number_of_folds(cv):
         rng = np.random.default_rng([seed, 0])
         return repeated_folds(examples.codes, int(cv), 1, rng, groups=examples.groups)
     method, _, plan = plan_of(cv, examples, seed, groups)
-    complete = isinstance(plan, Folds) or (isinstance(plan, HeldOut) and plan.trained is None)
+    complete = isinstance(plan, Folds) or plan.trained is None
     if method.name not in {"cross_validation", "subsampling"} or not complete:
         raise InputError(
             "`cv` must make folds, or two random divisions of one size or more that leave no "

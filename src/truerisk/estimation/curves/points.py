@@ -14,12 +14,15 @@ from truerisk.aliases import Array, Indices
 from truerisk.errors import UnstableWarning
 from truerisk.estimation.curves.laws import (
     MIN_SIZES,
+    Design,
     Extrapolation,
+    complement_of,
     extrapolation_of,
     growth_of,
     why_no_law,
 )
 from truerisk.estimation.curves.results import (
+    COSTS,
     Affordable,
     Crossing,
     CurvePoint,
@@ -34,22 +37,19 @@ from truerisk.estimation.refits.interval_rules import mean_of_refits
 from truerisk.estimation.refits.plans import Plan, repeated_folds
 from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.learners import refits
-from truerisk.learners.scoring import Metadata, is_of_counts, range_of, value_of_scores
-from truerisk.learners.tuning import needed_scores
+from truerisk.learners.scoring import Metadata, is_of_counts, range_of
 from truerisk.measures.averages import value_of_tables
-from truerisk.measures.registry import base_measure, measure_of
+from truerisk.measures.registry import base_measure
 from truerisk.results import Finding, Interval
 
 Arrays = dict[str, NDArray[Any]]
 
 FOLDS = 5
 MIN_OF_A_CLASS = 2
-COSTS = ("seconds_to_induce", "seconds_to_classify", "memory", "cpu_seconds")
 PER_EXAMPLES = 1000  # the time to classify is told for so many
 
 Counts = NDArray[np.int64]
 
-REPLICATES = 1000
 SPREAD = Finding(
     "the sd is how much one repeat differs from the next; the interval is about the mean of all: "
     "the learner at this sample size",
@@ -61,6 +61,9 @@ COST = Finding(
     code="medians_of_costs",
 )
 MAX_NAMED = 3
+OF_DESIGN = (
+    "measure", "higher_is_better", "level", "n", "held_out", "sizes", "repeats", "estimate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -197,12 +200,9 @@ def _trained(
 
 def _single_value(shared: Mapping[str, Any], at: int, trained: refits.Trained) -> float:
     """Give what a scorer, or a measure of scores, says of one trained model."""
-    name, scorer, values = shared["measure"], shared["scorer"], shared["values"]
-    if scorer is not None:
-        return trained.scored_by(name, scorer, shared["y"], shared["metadata"][at])
-    scores = refits.scores_of(trained.model, trained.X_test, values, trained.probabilities)
-    truth = shared["plan"].codes[trained.test]
-    return value_of_scores(name, truth, positive=shared["pos_label"], **needed_scores(scores, name))
+    judged = (shared["y"], shared["values"], shared["pos_label"])
+    metadata = shared["metadata"][at]
+    return trained.value_of(shared["measure"], shared["scorer"], judged, metadata)
 
 
 def _confusion(codes: Indices, labels: Any, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -290,20 +290,21 @@ def confusion_values(measure: str, confusions: Counts, pos_label: int) -> Array:
 
 
 def mean_interval(
-    measure: str, values: Array, confusions: Counts, *, ratio: float, pos_label: int, level: float
+    design: Design, values: Array, confusions: Counts
 ) -> tuple[Interval, tuple[Finding, ...]]:
     """Give the interval of the mean over repeats, and what is to be said of it.
 
     Where all repeats have one value their variance says nothing; then the interval is that of the
     hold-out of a single repeat, which is wider than needed.  An undefined mean may be anything.
     """
+    measure, level = design.measure, design.level
     whole = Interval(*range_of(measure), level, "whole_range")
     if np.isnan(values).any():
         missing = int(np.isnan(values).sum())
         note = f"undefined in {missing} of {len(values)} repeats, and so is the mean"
         undefined = Finding(note, code="undefined_in_repeats")
         return whole, (undefined,)
-    mean = mean_of_refits(tuple(values.tolist()), measure, ratio, level)
+    mean = mean_of_refits(tuple(values.tolist()), measure, design.ratio, level)
     if mean.interval is not None:
         return mean.interval, ()
     note = "all repeats have one value, and nothing says how far it may be off"
@@ -315,7 +316,7 @@ def mean_interval(
     single = evaluate_counts(
         confusions[0],
         labels=labels,
-        pos_label=labels[pos_label],
+        pos_label=labels[design.pos_label],
         betas=() if beta is None else (beta,),
         measures=(measure,),
         level=level,
@@ -325,41 +326,6 @@ def mean_interval(
         return whole, (no_spread,)
     note = "all repeats have one value: the interval is that of the hold-out of one of them"
     return single.interval, (Finding(note, code="interval_of_one_holdout"),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Design:
-    """What was asked for."""
-
-    measure: str
-    pos_label: int
-    level: float
-    n: int
-    held_out: int
-    sizes: tuple[int, ...]
-    repeats: int
-    estimate: str | None
-    seed: int
-
-    @property
-    def ratio(self) -> float:
-        """Examples held out to all others."""
-        return self.held_out / (self.n - self.held_out)
-
-    @property
-    def higher_is_better(self) -> bool | None:
-        """Which side of the measure is the better one; of a scorer the upper."""
-        entry, _ = measure_of(self.measure)
-        return True if entry is None else entry.higher_is_better
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether 0 or 1 is the best value: only then there is a law to fit."""
-        return self.higher_is_better is not None and range_of(self.measure) == (0.0, 1.0)
-
-    def losses(self, values: Array) -> Array:
-        """Turn values into losses: lower is better."""
-        return 1 - values if self.higher_is_better else values
 
 
 class Refits:
@@ -416,37 +382,22 @@ def curve_of(refits: Refits) -> LearningCurve:
     design, values = refits.design, refits.values
     curves = {name: _learner(refits, values[at], at) for at, name in enumerate(refits.names)}
     crossings: tuple[Crossing, ...] = ()
+    best: tuple[Affordable, ...] = ()
     if design.higher_is_better is not None:
         losses = {name: design.losses(values[at]) for at, name in enumerate(refits.names)}
-        crossings = crossings_of(
-            losses,
-            design.sizes,
-            ratio=design.ratio,
-            level=design.level,
-            replicates=REPLICATES,
-            seed=design.seed,
-        )
-    offers = [
-        Affordable(cpu_seconds=point.cpu_seconds, learner=name, size=point.size, value=point.mean)
-        for name, curve in curves.items()
-        for point in curve.points
-    ]
-    is_ordered = design.higher_is_better is not None
+        crossings = crossings_of(losses, design)
+        offers = [
+            Affordable(cpu_seconds=one.cpu_seconds, learner=name, size=one.size, value=one.mean)
+            for name, curve in curves.items()
+            for one in curve.points
+        ]
+        best = affordable(offers, higher_is_better=design.higher_is_better)
     return LearningCurve(
         curves=curves,
-        measure=design.measure,
-        higher_is_better=design.higher_is_better,
-        level=design.level,
-        n=design.n,
-        held_out=design.held_out,
-        sizes=design.sizes,
-        repeats=design.repeats,
-        estimate=design.estimate,
+        **{name: getattr(design, name) for name in OF_DESIGN},
         random_state=design.seed,
         crossings=crossings,
-        error_per_cpu_second=affordable(offers, higher_is_better=bool(design.higher_is_better))
-        if is_ordered
-        else (),
+        error_per_cpu_second=best,
         failures=tuple(_failures(refits)),
         notes=(SPREAD, COST, *_estimate_notes(refits), *weights_in_training(refits.weighs)),
     )
@@ -479,18 +430,10 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
     broken = [item for item in refits.failed if item[0] == at and item[2] == size_at]
     interval, notes = None, tuple(_failed_repeats(broken, refits.failed))
     if not broken:
-        interval, notes = mean_interval(
-            design.measure,
-            column,
-            refits.confusions[at, :, size_at],
-            ratio=design.ratio,
-            pos_label=design.pos_label,
-            level=design.level,
-        )
+        interval, notes = mean_interval(design, column, refits.confusions[at, :, size_at])
     own = refits.estimates[at, :, size_at]
     lost = [item for item in refits.estimate_failed if item[0] == at and item[2] == size_at]
-    notes = (*notes, *_failed_repeats(lost, refits.estimate_failed, "estimate: "))
-    notes = (*notes, *_warnings(refits, at, size_at))
+    of_estimate = _failed_repeats(lost, refits.estimate_failed, "estimate: ")
     is_estimated = design.estimate is not None and not np.isnan(refits.estimates[at]).all()
     costs = _medians(refits.costs[at, :, size_at])
     return CurvePoint(
@@ -503,7 +446,7 @@ def _point(refits: Refits, values: Array, at: int, size_at: int) -> CurvePoint:
         estimate_sd=_deviation(own) if is_estimated else None,
         estimates=tuple(own.tolist()) if is_estimated else (),
         **dict(zip(COSTS, costs, strict=True)),
-        notes=notes,
+        notes=(*notes, *of_estimate, *_warnings(refits, at, size_at)),
     )
 
 
@@ -534,49 +477,23 @@ def _law(design: Design, values: Array, points: tuple[CurvePoint, ...]) -> Extra
         )
     losses = design.losses(values[:, known])
     sizes = tuple(design.sizes[at] for at in known)
-    higher_is_better = bool(design.higher_is_better)
-    refusal = why_no_law(
-        losses,
-        sizes,
-        ratio=design.ratio,
-        higher_is_better=higher_is_better,
-        level=design.level,
-    )
+    refusal = why_no_law(losses, sizes, design)
     if refusal is not None:
         return refusal
     mean = losses.mean(axis=0)
-    resampled = resampled_means(
-        losses,
-        ratio=design.ratio,
-        level=design.level,
-        replicates=REPLICATES,
-        rng=np.random.default_rng([design.seed, 0]),
-    )
+    resampled = resampled_means(losses, design, np.random.default_rng([design.seed, 0]))
     # Few repeats may agree by chance: no hold-out says more than its binomial variance allows.
     tested = design.held_out
     smooth = (mean * tested + 0.5) / (tested + 1)
     variances = np.maximum(losses.var(axis=0, ddof=1), smooth * (1 - smooth) / tested)
-    return extrapolation_of(
-        mean,
-        resampled,
-        variances,
-        sizes=sizes,
-        n=design.n,
-        last=_loss_interval(design, points[known[-1]]),
-        measure=design.measure,
-        higher_is_better=higher_is_better,
-        level=design.level,
-    )
+    last = _loss_interval(design, points[known[-1]])
+    return extrapolation_of(mean, resampled, variances, design=design, sizes=sizes, last=last)
 
 
 def _loss_interval(design: Design, point: CurvePoint) -> Interval:
     """Give the interval of the loss at a point."""
-    ends = point.interval
-    if ends is None:
-        ends = Interval(point.mean, point.mean, design.level, "none")
-    if design.higher_is_better:
-        return Interval(1 - ends.high, 1 - ends.low, ends.level, ends.method)
-    return ends
+    ends = point.interval or Interval(point.mean, point.mean, design.level, "none")
+    return complement_of(ends) if design.higher_is_better else ends
 
 
 def _failed_repeats(

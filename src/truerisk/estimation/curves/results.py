@@ -4,7 +4,7 @@ import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from truerisk.aliases import Array
 from truerisk.checks import check_number
-from truerisk.estimation.curves.laws import Extrapolation, Growth, NeededSize
+from truerisk.estimation.curves.laws import Design, Extrapolation, Growth, NeededSize
 from truerisk.intervals.cross_validation import corrected_standard_error
 from truerisk.learners.scoring import range_of
 from truerisk.results import (
@@ -28,6 +28,8 @@ from truerisk.results import (
 )
 
 METHOD = "paired_bootstrap"
+REPLICATES = 1000
+COSTS = ("seconds_to_induce", "seconds_to_classify", "memory", "cpu_seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,77 +72,52 @@ class Crossing:
 
 
 def crossings_of(
-    losses: Mapping[str, Array],
-    sizes: Sequence[int],
-    *,
-    ratio: float,
-    level: float,
-    replicates: int,
-    seed: int,
+    losses: Mapping[str, Array], design: Design, replicates: int = REPLICATES
 ) -> tuple[Crossing, ...]:
     """Find where the curves of each two learners cross, the sizes on a log scale."""
-    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    logs = np.log(np.asarray(design.sizes, dtype=np.float64))
     crossings = []
     for first, second in itertools.combinations(losses, 2):
         difference = losses[first] - losses[second]
         if np.isnan(difference).any() or not difference.mean(axis=0).any():
             continue
-        means = resampled_means(
-            difference,
-            ratio=ratio,
-            level=level,
-            replicates=replicates,
-            rng=np.random.default_rng([seed, 1]),
-        )
-        crossing = _crossing((first, second), difference.mean(axis=0), means, logs, level)
-        sign = 1.0 if crossing.after == second else -1.0
-        lead, ends = _lead(sign * difference[:, -1], ratio, level)
-        crossings.append(replace(crossing, lead=lead, lead_interval=ends))
+        rng = np.random.default_rng([design.seed, 1])
+        means = resampled_means(difference, design, rng, replicates)
+        mean = difference.mean(axis=0)
+        is_second = _last_sign(mean) > 0
+        before, after = (first, second) if is_second else (second, first)
+        lead = _lead(difference[:, -1] if is_second else -difference[:, -1], design)
+        place = _place(mean, means, logs, design.level)
+        crossings.append(Crossing(before=before, after=after, **place, **lead))
     return tuple(crossings)
 
 
-def _lead(differences: Array, ratio: float, level: float) -> tuple[float, Interval | None]:
+def _lead(differences: Array, design: Design) -> dict[str, Any]:
     """Give the mean difference, and its interval by the corrected resampled t."""
     mean = float(differences.mean())
-    error = corrected_standard_error(differences.tolist(), ratio)
-    if error == 0:
-        return mean, None
-    half = float(stdtrit(len(differences) - 1, (1 + level) / 2)) * error
-    return mean, Interval(mean - half, mean + half, level, "corrected_t")
+    error = corrected_standard_error(differences.tolist(), design.ratio)
+    half = float(stdtrit(len(differences) - 1, (1 + design.level) / 2)) * error
+    ends = Interval(mean - half, mean + half, design.level, "corrected_t") if error else None
+    return {"lead": mean, "lead_interval": ends}
 
 
-def _crossing(
-    names: tuple[str, str], difference: Array, resampled: Array, logs: Array, level: float
-) -> Crossing:
+def _place(difference: Array, resampled: Array, logs: Array, level: float) -> dict[str, Any]:
     """Read the last change of sign off the mean difference, first minus second."""
     at, times = _last_change(difference, logs)
-    is_second = _last_sign(difference) > 0
-    before, after = names if is_second else names[::-1]
     if math.isnan(at):
-        nowhere: dict[str, Any] = {"size": math.nan, "interval": None, "share": 0.0, "times": 0}
-        return Crossing(before=before, after=after, lead=math.nan, lead_interval=None, **nowhere)
-    places = np.empty(len(resampled))
-    inside = 0
-    for row, drawn in enumerate(resampled):
-        place, _ = _last_change(drawn, logs)
-        inside += not math.isnan(place)
-        if math.isnan(place):
-            # One learner is better throughout: the crossing lies before the sizes, or after.
-            is_late = (_last_sign(drawn) > 0) != is_second
-            place = logs[-1] if is_late else logs[0]
-        places[row] = place
+        return {"size": math.nan, "interval": None, "share": 0.0, "times": 0}
+    drawn = np.array([_last_change(one, logs)[0] for one in resampled])
+    share = float(np.mean(~np.isnan(drawn)))
+    # Where one learner is better throughout, the crossing lies before the sizes, or after.
+    sign = _last_sign(difference) > 0
+    places = [
+        (logs[0] if (_last_sign(one) > 0) == sign else logs[-1]) if math.isnan(place) else place
+        for one, place in zip(resampled, drawn, strict=True)
+    ]
     tail = (1 - level) / 2
     low, high = np.quantile(places, [tail, 1 - tail])
-    return Crossing(
-        before=before,
-        after=after,
-        size=math.exp(at),
-        interval=Interval(math.exp(min(low, at)), math.exp(max(high, at)), level, METHOD),
-        share=inside / len(resampled),
-        times=times,
-        lead=math.nan,
-        lead_interval=None,
-    )
+    interval = Interval(math.exp(min(low, at)), math.exp(max(high, at)), level, METHOD)
+    return {"size": math.exp(at), "interval": interval, "share": share, "times": times}
 
 
 def _last_sign(difference: Array) -> float:
@@ -231,10 +208,7 @@ class CurvePoint:
             "sd": self.sd,
             "estimate_mean": mean,
             "estimate_sd": sd,
-            "seconds_to_induce": self.seconds_to_induce,
-            "seconds_to_classify": self.seconds_to_classify,
-            "memory": self.memory,
-            "cpu_seconds": self.cpu_seconds,
+            **{cost: getattr(self, cost) for cost in COSTS},
         }
 
 
@@ -305,24 +279,24 @@ class LearnerCurve(Frozen):
 
         low = mix(first.interval.low, last.interval.low)
         high = mix(first.interval.high, last.interval.high)
-        return Estimate(
-            value=mix(first.mean, last.mean),
-            interval=Interval(low, high, self.level, last.interval.method),
-            measure=self.measure,
-            method="interpolated",
-            n=size,
-            target="the learner at this sample size",
-        )
+        interval = Interval(low, high, self.level, last.interval.method)
+        return self._estimate(mix(first.mean, last.mean), interval, "interpolated", size)
 
     def _undefined(self, size: float, reason: Finding) -> Estimate:
+        whole = Interval(*range_of(self.measure), self.level, "undefined")
+        return self._estimate(math.nan, whole, "not_extrapolated", size, reason)
+
+    def _estimate(
+        self, value: float, interval: Interval, method: str, size: float, *notes: Finding
+    ) -> Estimate:
         return Estimate(
-            value=math.nan,
-            interval=Interval(*range_of(self.measure), self.level, "undefined"),
+            value=value,
+            interval=interval,
             measure=self.measure,
-            method="not_extrapolated",
+            method=method,
             n=size,
             target="the learner at this sample size",
-            notes=(reason,),
+            notes=notes,
         )
 
 
@@ -411,12 +385,7 @@ class LearningCurve(Reportable, NamedEntries[LearnerCurve]):
 
 
 def resampled_means(
-    values: Array,
-    *,
-    ratio: float,
-    level: float,
-    replicates: int,
-    rng: np.random.Generator,
+    values: Array, design: Design, rng: np.random.Generator, replicates: int = REPLICATES
 ) -> Array:
     """Draw means over repeats as they would vary with other examples; the first axis is repeats.
 
@@ -425,8 +394,8 @@ def resampled_means(
     """
     repeats = len(values)
     mean = values.mean(axis=0)
-    tail = (1 + level) / 2
+    tail = (1 + design.level) / 2
     students = float(stdtrit(repeats - 1, tail) / ndtri(tail))
-    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * ratio)) * students
+    stretch = math.sqrt(repeats / (repeats - 1) * (1 + repeats * design.ratio)) * students
     drawn = rng.multinomial(repeats, np.full(repeats, 1 / repeats), size=replicates) / repeats
     return np.asarray(mean + stretch * np.tensordot(drawn, values - mean, axes=1))

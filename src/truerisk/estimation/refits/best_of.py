@@ -282,11 +282,11 @@ def best_of(
     winner = int(np.nanargmax(sign * values))
     own = list(evaluations.values())[winner][measure]
     rng = np.random.default_rng([random_state, 1])
-    drawing = (replicates, rng)
+    repeat = partial(repeated_choices, higher_is_better=sign > 0, rng=rng)
     if is_of_counts(measure):
-        corrected = _by_examples(evaluations, measure, np.asarray(y), drawing)
+        corrected = _by_examples(evaluations, measure, np.asarray(y), repeat, replicates)
     else:
-        corrected = _by_folds(evaluations, own, drawing)
+        corrected = _by_folds(evaluations, own, repeat, replicates)
     corrected = after_choice(corrected, own)
     return BestOf(
         evaluations=evaluations,
@@ -314,28 +314,26 @@ def _chosen_by(measure: str | None, measures: Sequence[str] | None, scoring: Any
 
 
 Evaluations = Mapping[str, LearnerEvaluation]
-Drawing = tuple[int, np.random.Generator]
+Repeat = Callable[..., Array]  # `repeated_choices` in the direction of the measure
 
 
 def _by_examples(
-    evaluations: Evaluations, measure: str, y: NDArray[Any], drawing: Drawing
+    evaluations: Evaluations, measure: str, y: NDArray[Any], repeat: Repeat, replicates: int
 ) -> Estimate:
     """Repeat a choice by a measure of counts, on examples drawn anew."""
     first = next(iter(evaluations.values()))
     function = _of_tables(measure, first)
     truth = np.unique(y, return_inverse=True)[1]
     shares = [cell_shares(truth, one.called, len(one.labels)) for one in evaluations.values()]
-    chosen = repeated_choices(
-        lambda weights: np.stack([function(weights @ one) for one in shares]),
-        len(truth),
-        higher_is_better=better_sign(measure) > 0,
-        replicates=drawing[0],
-        rng=drawing[1],
-    )
+
+    def values(weights: Array) -> Array:
+        return np.stack([function(weights @ one) for one in shares])
+
+    chosen = repeat(values, len(truth), replicates=replicates)
     return estimate_of_choices(chosen, measure, level=first.level, n=first.n, method="best_of")
 
 
-def _by_folds(evaluations: Evaluations, own: Estimate, drawing: Drawing) -> Estimate:
+def _by_folds(evaluations: Evaluations, own: Estimate, repeat: Repeat, replicates: int) -> Estimate:
     r"""Repeat a choice by the values of refits, on folds drawn anew.
 
     The folds of one repetition are drawn with replacement; the best by its mean over those drawn is
@@ -356,24 +354,13 @@ def _by_folds(evaluations: Evaluations, own: Estimate, drawing: Drawing) -> Esti
     folds = table.shape[1] // repetitions
     # Random divisions are one repetition each: they are drawn themselves.
     table = table.reshape(len(table), -1, table.shape[1] if folds < 2 else folds)
-    times = -(-drawing[0] // table.shape[1])
+    times = -(-replicates // table.shape[1])
+    of_repetitions = [partial(_means, table[:, at]) for at in range(table.shape[1])]
     chosen = np.concatenate(
-        [
-            repeated_choices(
-                partial(_means, table[:, at]),
-                table.shape[2],
-                higher_is_better=better_sign(measure) > 0,
-                replicates=times,
-                rng=drawing[1],
-            )
-            for at in range(table.shape[1])
-        ]
+        [repeat(one, table.shape[2], replicates=times) for one in of_repetitions]
     )
-    low, high = range_of(measure)
-    moved = np.clip(own.value + chosen, low, high)
-    corrected = estimate_of_choices(
-        np.asarray(moved), measure, level=first.level, n=first.n, method="best_of"
-    )
+    moved = np.asarray(np.clip(own.value + chosen, *range_of(measure)))
+    corrected = estimate_of_choices(moved, measure, level=first.level, n=first.n, method="best_of")
     return replace(corrected, notes=(FOLDS_DRAWN,) if len(chosen) else corrected.notes)
 
 

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truerisk.aliases import Indices
+from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.methods import METHODS, Design, Method
-from truerisk.estimation.refits.plans import Folds, HeldOut, Plan
-from truerisk.learners.divisions import divisions_of, positions_of
-from truerisk.learners.scoring import SAME_MEASURE
+from truerisk.estimation.refits.plans import METHODS, Design, Folds, HeldOut, Method
+from truerisk.learners.scoring import SAME_MEASURE, divisions_of, is_number_of_folds, positions_of
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,29 @@ class Division:
     train: Indices | None
 
 
-def plan_of(cv: Any, examples: Examples, seed: int, groups: Any) -> tuple[Method, Design, Plan]:
+def beside_cv(cv: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Take a number of folds among the settings of the division; refuse any beside a splitter."""
+    if cv is None:
+        return given
+    if is_number_of_folds(cv):
+        if "folds" in given:
+            raise InputError("`folds` must be left out where `cv` is given; got both.")
+        return {"folds": cv, **given}
+    refuse_beside_divisions(given)
+    return given
+
+
+def refuse_beside_divisions(given: Mapping[str, Any]) -> None:
+    """Refuse settings that `cv` settles."""
+    for name, value in given.items():
+        raise InputError(
+            f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
+        )
+
+
+def plan_of(
+    cv: Any, examples: Examples, seed: int, groups: Any
+) -> tuple[Method, Design, Folds | HeldOut]:
     """Give the method that the divisions are, and their plan."""
     divisions = [
         _checked(at, *one, examples)

@@ -11,20 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.checks import check_choice, check_whole_number, shown
+from truerisk.checks import check_choice, check_whole_number
 from truerisk.errors import InputError
-from truerisk.estimation.refits.cv import plan_of
+from truerisk.estimation.refits.cv import beside_cv, plan_of
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.interval_rules import AGREEMENT, DEFAULT, OWN_RULES, RULES
-from truerisk.estimation.refits.methods import (
+from truerisk.estimation.refits.plans import (
     LARGEST_SEED,
     Design,
     Method,
+    Plan,
+    TrainingSet,
     design_of,
     find_method,
     make_plan,
 )
-from truerisk.estimation.refits.plans import Plan, TrainingSet
 from truerisk.estimation.refits.vote_estimates import (
     SETTLED,
     VoteEstimates,
@@ -43,11 +44,11 @@ from truerisk.evaluation.request import Request
 from truerisk.evaluation.score_estimates import CHOSEN_HERE
 from truerisk.evaluation.verdict import verdict_of
 from truerisk.execution.checkpoint import Checkpoint, fingerprint
-from truerisk.learners.divisions import is_number_of_folds
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import refit
 from truerisk.learners.scoring import (
     Metadata,
+    is_number_of_folds,
     metadata_of,
     range_of_scorer,
     scoring_of,
@@ -363,15 +364,8 @@ def _divided(
     check_whole_number(seed, "random_state")
     if cv is not None and method != "cross_validation":
         raise InputError(f"`method` must be left out where `cv` is given; got {method!r}.")
-    if cv is not None and is_number_of_folds(cv):
-        if "folds" in given:
-            raise InputError("`folds` must be left out where `cv` is given; got both.")
-        given = {"folds": cv, **given}
-    elif cv is not None:
-        for name, value in given.items():
-            raise InputError(
-                f"`{name}` must be left out where `cv` divides the examples; got {shown(value)}."
-            )
+    given = beside_cv(cv, given)
+    if cv is not None and not is_number_of_folds(cv):
         return plan_of(cv, examples, seed, groups)
     resampling = find_method(method, examples)
     design = design_of(resampling, given)

@@ -8,6 +8,7 @@ variance components, is not here: it is how votes are read.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from truerisk.estimation.refits.cv import (
     scores_of_cross_validate,
     scores_of_search,
 )
-from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds, Plan
+from truerisk.estimation.refits.plans import Folds, HeldOut, NestedFolds
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues
 from truerisk.intervals.cross_validation import (
     ConservativeZRuns,
@@ -49,6 +50,9 @@ CORRECTED_T_IS_APPROXIMATE = Finding(
     "short where there are few errors, or refits err together (measured at 95 %: down to 0.35)",
     code="corrected_t_is_approximate",
 )
+
+
+ALL_EQUAL = "all replicates are equal, so their variance is zero"
 
 
 def plain_standard_error(values: Sequence[float], test_train_ratio: float) -> float:  # noqa: ARG001
@@ -215,8 +219,7 @@ def mean_of_refits(
             cut = "the interval is cut off at the end of the measure's range"
             notes.append(Finding(cut, code="interval_cut"))
     else:
-        equal = "no interval: all replicates are equal, so their variance is zero"
-        notes.append(Finding(equal, code="no_spread"))
+        notes.append(Finding(f"no interval: {ALL_EQUAL}", code="no_spread"))
     return Resampled(
         value=mean,
         interval=interval,
@@ -298,24 +301,23 @@ class RuleInput:
     level: float
 
 
-def _t_over_refits(given: RuleInput, method: str) -> Estimate:
+def corrected_t(given: RuleInput, method: str = "corrected_t") -> Estimate:
+    """Nadeau and Bengio's corrected resampled t, over the values of the refits.
+
+    As "plain_t", Student's t over the refits as if they were independent: invalid, for comparison.
+    """
     plan, name = given.collected.plan, given.estimate.measure
     values = given.values.of(name)
     if given.collected.failures:
-        return _open(
-            given, f"no {method}: refits failed, and their values are missing", "refits_failed"
-        )
+        return _open(given, method, "refits failed, and their values are missing", "refits_failed")
     if not values:
-        return _open(given, f"no {method}: it has no value for each refit", "no_values_of_refits")
+        return _open(given, method, "it has no value for each refit", "no_values_of_refits")
     if len(values) < 2:
-        return _open(given, f"no {method}: a single refit has no spread", "no_spread")
+        return _open(given, method, "a single refit has no spread", "no_spread")
     unusable = int((~np.isfinite(values)).sum())
     if unusable:
-        return _open(
-            given,
-            f"no {method}: it is undefined or infinite in {unusable} of {len(values)} refits",
-            "undefined_in_refits",
-        )
+        reason = f"it is undefined or infinite in {unusable} of {len(values)} refits"
+        return _open(given, method, reason, "undefined_in_refits")
     if isinstance(plan, HeldOut):
         folds, ratio = None, plan.test_train_ratio()
     elif isinstance(plan, Folds):
@@ -325,7 +327,7 @@ def _t_over_refits(given: RuleInput, method: str) -> Estimate:
     ratio, design = _check_design(len(values), folds, ratio)
     resampled = mean_of_refits(values, name, ratio, given.level, design=design, method=method)
     if resampled.interval is None:
-        return _open(given, resampled.notes[-1], "no_spread")
+        return _open(given, "interval", ALL_EQUAL, "no_spread")
     value = given.estimate.value
     # The pooled value and the mean over refits differ where refits judge unequally many.
     interval = replace(
@@ -350,41 +352,27 @@ def spread_of_refits(given: RuleInput, label: str | None = None) -> Estimate:
     long on its own side, misses that.  What has no value in each refit stays as it is, as do
     groups.
     """
-    plan, one = given.collected.plan, given.estimate
-    ratio, alone = _tested_for_trained(plan)
-    interval = one.interval
-    if not (alone or ratio > LARGE_TESTS + ROUNDING) or interval is None:
+    collected, one = given.collected, given.estimate
+    plan, interval = collected.plan, one.interval
+    if interval is None or not isinstance(plan, Folds | HeldOut):
         return one
-    if (
-        given.collected.single
-        or given.collected.failures
-        or given.collected.examples.groups is not None
-    ):
+    alone = isinstance(plan, Folds) and plan.repetitions == 1
+    repeated = plan.repetitions > 1 and plan.test_train_ratio() > LARGE_TESTS + ROUNDING
+    grouped = collected.examples.groups is not None
+    if not (alone or repeated) or collected.single or collected.failures or grouped:
         return one
     if alone and one.measure in NOT_BY_ONE_REPETITION:
         one = replace(one, notes=(*one.notes, ONE_REPETITION_FAILS))
     values = given.values.of(one.measure, label)
     if len(values) < 2 or not one.is_defined or not np.isfinite(values).all():
         return one
-    spread = mean_of_refits(values, one.measure, ratio, given.level).interval
+    spread = mean_of_refits(values, one.measure, plan.test_train_ratio(), given.level).interval
     if spread is None:
         return one
     low, high = min(interval.low, spread.low), max(interval.high, spread.high)
     if alone:
         return replace(one, interval=Interval(low, high, given.level, ONE_REPETITION))
     return replace(one, interval=replace(interval, low=low, high=high, method=COMPONENTS_OR_T))
-
-
-def _tested_for_trained(plan: Plan) -> tuple[float, bool]:
-    """Give how many examples are tested for each trained on, and whether folds are made once.
-
-    0 where refits are neither folds nor random divisions.
-    """
-    if isinstance(plan, Folds):
-        return 1 / (plan.folds - 1), plan.repetitions == 1
-    if isinstance(plan, HeldOut) and plan.repetitions > 1:
-        return plan.test_train_ratio(), False
-    return 0.0, False
 
 
 def of_pseudo_values(given: RuleInput) -> Estimate:
@@ -403,7 +391,7 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
         groups=groups,
     )
     if interval is None:
-        return _open(given, "no interval: no example moves the score", "no_spread")
+        return _open(given, "interval", "no example moves the score", "no_spread")
     notes = given.estimate.notes
     if len(collected.plan) == 1 and given.estimate.n < FEW_TESTED:
         text = (
@@ -414,31 +402,20 @@ def of_pseudo_values(given: RuleInput) -> Estimate:
     return spread_of_refits(replace(given, estimate=estimate))
 
 
-def corrected_t(given: RuleInput) -> Estimate:
-    """Nadeau and Bengio's corrected resampled t, over the values of the refits."""
-    return _t_over_refits(given, "corrected_t")
-
-
-def plain_t(given: RuleInput) -> Estimate:
-    """Student's t over the refits as if they were independent: invalid, for comparison."""
-    return _t_over_refits(given, "plain_t")
-
-
 def central_limit(given: RuleInput) -> Estimate:
     """Bayle and others' central limit interval of one cross-validation; of means of losses only."""
-    losses = _losses(given)
-    plan = given.collected.plan
+    losses, plan, what = _losses(given), given.collected.plan, "central limit interval"
     if losses is None:
         note = f"the central limit interval is of error rate and accuracy: this one is {METHOD}"
         notes = (*given.estimate.notes, Finding(note, code="no_mean_loss"))
         return replace(given.estimate, notes=notes)
     if not isinstance(plan, Folds) or plan.repetitions != 1:
-        return _open(given, "no central limit interval: there is not one repetition", "no_folds")
+        return _open(given, what, "there is not one repetition", "no_folds")
     if given.collected.failures:
-        return _open(given, "no central limit interval: refits failed", "refits_failed")
+        return _open(given, what, "refits failed", "refits_failed")
     interval = cross_validation_clt(losses, plan.parts[0], level=given.level)
     if interval is None:
-        return _open(given, "no central limit interval: the losses do not vary", "no_spread")
+        return _open(given, what, "the losses do not vary", "no_spread")
     return replace(given.estimate, interval=interval, target="the models of the folds")
 
 
@@ -449,11 +426,8 @@ def nested(given: RuleInput) -> Estimate:
     if losses is None or not isinstance(plan, NestedFolds) or name not in MEAN_LOSSES:
         return given.estimate
     if given.collected.failures:
-        return _open(
-            given,
-            "no nested interval: refits failed, and their losses are missing",
-            "refits_failed",
-        )
+        reason = "refits failed, and their losses are missing"
+        return _open(given, "nested interval", reason, "refits_failed")
     wrong = losses if name == "error_rate" else ~losses
     corrected = nested_interval(wrong, plan.parts, level=given.level)
     if corrected.interval is None:
@@ -469,26 +443,20 @@ def nested(given: RuleInput) -> Estimate:
 
 def conservative_z(given: RuleInput) -> Estimate:
     """Nadeau and Bengio's conservative Z, of the measures that every refit has."""
-    plan = given.collected.plan
+    plan, what = given.collected.plan, "conservative Z"
     values = given.values.of(given.estimate.measure)
     if given.collected.failures:
-        return _open(
-            given, "no conservative Z: refits failed, and their values are missing", "refits_failed"
-        )
+        return _open(given, what, "refits failed, and their values are missing", "refits_failed")
     if not isinstance(plan, ConservativeZRuns) or len(values) != len(plan):
-        return _open(
-            given, "no conservative Z: not every refit has a value of it", "no_values_of_refits"
-        )
+        return _open(given, what, "not every refit has a value of it", "no_values_of_refits")
     if not np.isfinite(values).all():
-        return _open(
-            given, "no conservative Z: it is undefined in some refits", "undefined_in_refits"
-        )
+        return _open(given, what, "it is undefined in some refits", "undefined_in_refits")
     whole, halves = plan.arrange(values)
     interval = conservative_z_interval(
         whole, halves, level=given.level, measure_range=range_of(given.estimate.measure)
     )
     if interval is None:
-        return _open(given, "no conservative Z: the halves never differ", "no_spread")
+        return _open(given, what, "the halves never differ", "no_spread")
     return replace(
         given.estimate,
         value=float(whole.mean()),
@@ -499,7 +467,7 @@ def conservative_z(given: RuleInput) -> Estimate:
 
 RULES: dict[str, Callable[[RuleInput], Estimate]] = {
     "corrected_t": corrected_t,
-    "plain_t": plain_t,
+    "plain_t": partial(corrected_t, method="plain_t"),
     "central_limit": central_limit,
 }
 
@@ -512,9 +480,10 @@ def models_of_folds(given: RuleInput) -> Estimate:
 def no_valid_interval(given: RuleInput) -> Estimate:
     """Give the whole range: nothing is known of how these refits vary together."""
     return _open(
-        replace(given, estimate=replace(given.estimate, target="the models of the folds")),
-        "no interval: none is known that is valid for these divisions; take folds, or random "
-        "divisions of one size",
+        replace(given, estimate=models_of_folds(given)),
+        "interval",
+        "none is known that is valid for these divisions; take folds, or random divisions of one "
+        "size",
         "no_valid_interval",
     )
 
@@ -537,8 +506,8 @@ def _losses(given: RuleInput) -> NDArray[np.float64] | None:
     return np.asarray(wrong if given.estimate.measure == "error_rate" else ~wrong, dtype=float)
 
 
-def _open(given: RuleInput, reason: str, code: str) -> Estimate:
-    """Give the whole range as the interval, and the reason."""
+def _open(given: RuleInput, what: str, reason: str, code: str) -> Estimate:
+    """Give the whole range as the interval, and the reason why there is nothing better."""
     interval = Interval(*range_of(given.estimate.measure), given.level, "whole_range")
-    notes = (*given.estimate.notes, Finding(reason, code=code))
+    notes = (*given.estimate.notes, Finding(f"no {what}: {reason}", code=code))
     return replace(given.estimate, interval=interval, notes=notes)

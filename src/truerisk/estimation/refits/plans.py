@@ -1,21 +1,27 @@
-"""Which examples each refit trains on, and which it predicts: one small object per kind of plan.
+"""Which examples each refit trains on, and which it predicts: plans, and the methods by name.
 
 A plan numbers its refits 0, 1, …; it is picklable and holds a few numbers per example at most: it
-is sent to workers once, and tells them the examples of a refit.
+is sent to workers once, and tells them the examples of a refit.  A method makes a plan of the
+examples and of how they are to be divided.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
-from truerisk.checks import check_number, check_whole_number, shown
+from truerisk.checks import check_choice, check_number, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.splits import five_by_two, k_fold
-from truerisk.intervals.cross_validation import nested_runs
+from truerisk.intervals.cross_validation import ConservativeZRuns, nested_runs
+from truerisk.intervals.variance_components import METHOD
+
+LARGEST_SEED = 2**32 - 1
 
 
 class Plan(Protocol):
@@ -23,7 +29,8 @@ class Plan(Protocol):
 
     `repetition(at)` tells refits apart that judge the same examples: within one repetition no
     example is judged twice.  `auxiliary(at)` tells the refits that serve an interval only, and
-    whose judgements are not counted.
+    whose judgements are not counted.  A plan that says nothing else has one repetition, in which
+    every refit counts.
     """
 
     def __len__(self) -> int: ...
@@ -31,45 +38,26 @@ class Plan(Protocol):
     @property
     def repetitions(self) -> int:
         """How often the examples are judged, at most."""
+        return 1
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
 
-    def repetition(self, at: int) -> int:
+    def repetition(self, at: int) -> int:  # noqa: ARG002
         """Give the repetition that refit `at` belongs to."""
+        return 0
 
-    def auxiliary(self, at: int) -> bool:
+    def auxiliary(self, at: int) -> bool:  # noqa: ARG002
         """Tell the refits that serve an interval only."""
+        return False
 
     def name(self, at: int) -> str:
         """Name refit `at` as people count: from 1."""
 
 
-class PlanOfVotes:
-    """A plan in which every refit counts, all in one repetition or each in its own."""
-
-    each_its_own: ClassVar[bool] = False
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    @property
-    def repetitions(self) -> int:
-        """How often an example is predicted, at most."""
-        return len(self) if self.each_its_own else 1
-
-    def repetition(self, at: int) -> int:
-        """Give the repetition that refit `at` belongs to."""
-        return at if self.each_its_own else 0
-
-    def auxiliary(self, at: int) -> bool:  # noqa: ARG002
-        """Tell the refits that serve an interval only: there are none."""
-        return False
-
-
 @dataclass(frozen=True)
-class Parts(PlanOfVotes):
-    """The part of each example, in each repetition."""
+class Parts(Plan):
+    """The part of each example, in each repetition; each refit leaves out some of the parts."""
 
     parts: NDArray[Any]  # (repetitions, n)
 
@@ -83,47 +71,18 @@ class Parts(PlanOfVotes):
         """How often the examples are judged."""
         return len(self.parts)
 
+    @cached_property
+    def runs(self) -> list[tuple[int, ...]]:
+        """The parts that the refits of one repetition leave out."""
+        return [(part,) for part in range(self.folds)]
 
-@dataclass(frozen=True)
-class Folds(Parts):
-    """Each part is judged by a refit that trains on all other parts; several times over."""
-
-    def __len__(self) -> int:
-        return self.folds * self.repetitions
-
-    def train_and_test(self, at: int) -> tuple[Indices, Indices]:
-        """Give the examples that refit `at` trains on, and those it predicts."""
-        repetition, part = divmod(at, self.folds)
-        judged = self.parts[repetition] == part
-        return np.flatnonzero(~judged), np.flatnonzero(judged)
-
-    def repetition(self, at: int) -> int:
-        """Give the repetition that refit `at` belongs to."""
-        return at // self.folds
-
-    def name(self, at: int) -> str:
-        """Name refit `at` as people count: from 1."""
-        repetition, part = divmod(at, self.folds)
-        again = f" of repetition {repetition + 1}" if self.repetitions > 1 else ""
-        return f"fold {part + 1}{again}"
-
-
-@dataclass(frozen=True)
-class NestedFolds(Parts):
-    """Each fold is left out, and each pair of folds: what nested cross-validation needs."""
+    def left_out(self, at: int) -> tuple[int, tuple[int, ...]]:
+        """Give the repetition of refit `at`, and the parts it leaves out."""
+        repetition, run = divmod(at, len(self.runs))
+        return repetition, self.runs[run]
 
     def __len__(self) -> int:
         return self.repetitions * len(self.runs)
-
-    @property
-    def runs(self) -> list[tuple[int, ...]]:
-        """The folds that the refits of one repetition leave out."""
-        return nested_runs(self.folds)
-
-    def left_out(self, at: int) -> tuple[int, tuple[int, ...]]:
-        """Give the repetition of refit `at`, and the folds it leaves out."""
-        repetition, run = divmod(at, len(self.runs))
-        return repetition, self.runs[run]
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
@@ -134,6 +93,31 @@ class NestedFolds(Parts):
     def repetition(self, at: int) -> int:
         """Give the repetition that refit `at` belongs to."""
         return self.left_out(at)[0]
+
+
+@dataclass(frozen=True)
+class Folds(Parts):
+    """Each part is judged by a refit that trains on all other parts; several times over."""
+
+    def test_train_ratio(self) -> float:
+        """How many examples are judged for each that is trained on."""
+        return 1 / (self.folds - 1)
+
+    def name(self, at: int) -> str:
+        """Name refit `at` as people count: from 1."""
+        repetition, (part,) = self.left_out(at)
+        again = f" of repetition {repetition + 1}" if self.repetitions > 1 else ""
+        return f"fold {part + 1}{again}"
+
+
+@dataclass(frozen=True)
+class NestedFolds(Parts):
+    """Each fold is left out, and each pair of folds: what nested cross-validation needs."""
+
+    @cached_property
+    def runs(self) -> list[tuple[int, ...]]:
+        """The folds that the refits of one repetition leave out."""
+        return nested_runs(self.folds)
 
     def auxiliary(self, at: int) -> bool:
         """Tell the refits that leave out two folds."""
@@ -146,7 +130,7 @@ class NestedFolds(Parts):
 
 
 @dataclass(frozen=True)
-class HeldOut(PlanOfVotes):
+class HeldOut(Plan):
     """Each refit judges the examples marked in its row of `judged`.
 
     It trains on those marked in its row of `trained`; on all others where that is None.
@@ -189,13 +173,12 @@ class HeldOut(PlanOfVotes):
 
 
 @dataclass(frozen=True)
-class Draws(PlanOfVotes):
+class Draws(Plan):
     """Each refit trains on n examples drawn with replacement, and judges all of them.
 
     With `strata`, the class of each example, a refit has as many of each class as there are.
     """
 
-    each_its_own: ClassVar[bool] = True
     n: int
     refits: int
     seed: int
@@ -203,6 +186,15 @@ class Draws(PlanOfVotes):
 
     def __len__(self) -> int:
         return self.refits
+
+    @property
+    def repetitions(self) -> int:
+        """How often an example is predicted, at most."""
+        return self.refits
+
+    def repetition(self, at: int) -> int:
+        """Give the repetition that refit `at` belongs to: its own."""
+        return at
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
@@ -222,7 +214,7 @@ class Draws(PlanOfVotes):
 
 
 @dataclass(frozen=True)
-class DeleteOne(PlanOfVotes):
+class DeleteOne(Plan):
     """Each refit trains on all examples but one, and judges all of them."""
 
     n: int
@@ -240,21 +232,24 @@ class DeleteOne(PlanOfVotes):
 
 
 @dataclass(frozen=True)
-class TrainingSet(PlanOfVotes):
-    """One model, trained on all examples and judging the same."""
+class TrainingSet(Plan):
+    """One model, trained on all examples and judging the same; or trained on some of them."""
 
     n: int
+    train: Indices | None = None
 
     def __len__(self) -> int:
         return 1
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:  # noqa: ARG002
-        """Give all examples, twice."""
-        return np.arange(self.n), np.arange(self.n)
+        """Give what is trained on, and all examples."""
+        everyone = np.arange(self.n)
+        return everyone if self.train is None else self.train, everyone
 
     def name(self, at: int) -> str:  # noqa: ARG002
-        """Name the only fit."""
-        return "the training on all examples"
+        """Name the only fit; some are trained on to see whether that has an effect."""
+        how = "on all examples" if self.train is None else "with exchanged labels"
+        return f"the training {how}"
 
 
 def repeated_folds(
@@ -270,9 +265,8 @@ def repeated_folds(
     """Divide the examples into folds, several times over; groups stay together."""
     check_whole_number(repeats, "repeats", low=1, high=10_000)
     if groups is not None:
-        parts = [
-            _grouped_parts(y, groups, folds, rng, stratified=stratified) for _ in range(repeats)
-        ]
+        classes = y if stratified else np.zeros(len(y), dtype=np.intp)
+        parts = [_grouped_parts(classes, groups, folds, rng) for _ in range(repeats)]
     else:
         labels: Any = y if stratified else len(y)
         options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
@@ -280,15 +274,32 @@ def repeated_folds(
     return Folds(np.stack(parts).astype(np.int32))
 
 
-def halves(
-    y: NDArray[Any], rng: np.random.Generator, *, stratified: bool, allow_small_classes: bool
-) -> Folds:
-    """Divide the examples into two halves, five times over."""
-    labels: Any = y if stratified else len(y)
-    parts = five_by_two(
-        labels, stratified=stratified, allow_small_classes=allow_small_classes, random_state=rng
-    )
-    return Folds(parts.astype(np.int32))
+def _grouped_parts(
+    y: NDArray[Any], groups: NDArray[np.intp], folds: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Put whole groups into folds: the largest first, each where its classes are most wanted."""
+    check_whole_number(folds, "folds", low=2)
+    count = int(groups.max()) + 1
+    if folds > count:
+        raise InputError(
+            f"`folds` must not exceed the {count} groups; got {shown(folds)}. Take fewer."
+        )
+    table = np.zeros((count, int(y.max()) + 1))
+    np.add.at(table, (groups, y), 1.0)
+    weight = 1 / table.sum(axis=0)
+    held = np.zeros((folds, table.shape[1]))
+    part = np.empty(count, dtype=np.int64)
+    order = rng.permutation(count)
+    order = order[np.argsort(-table[order].sum(axis=1), kind="stable")]
+    for at, group in enumerate(order):
+        empty = np.flatnonzero(held.sum(axis=1) == 0)
+        if len(empty) >= count - at:  # the groups that are left must fill the empty folds
+            part[group] = empty[0]
+        else:
+            crowding = ((held + table[group]) ** 2 - held**2) @ weight
+            part[group] = int(np.argmin(crowding + 1e-9 * rng.random(folds)))
+        held[part[group]] += table[group]
+    return np.asarray(part[groups])
 
 
 def each_left_out(n: int) -> Folds:
@@ -341,35 +352,252 @@ def forward_blocks(n: int, folds: int) -> HeldOut:
     return HeldOut(block == refit + 1, block <= refit)
 
 
-def _grouped_parts(
-    y: NDArray[Any],
-    groups: NDArray[np.intp],
-    folds: int,
-    rng: np.random.Generator,
-    *,
-    stratified: bool,
-) -> NDArray[np.int64]:
-    """Put whole groups into folds: the largest first, each where its classes are most wanted."""
-    check_whole_number(folds, "folds", low=2)
-    count = int(groups.max()) + 1
-    if folds > count:
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How the examples are to be divided."""
+
+    folds: int = 10
+    repeats: int = 1
+    test_size: float = 1 / 3
+    stratified: bool = True
+    allow_small_classes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way to learn from refits what a model is worth on examples it has not seen.
+
+    `uses` names the settings of the design that matter to it; `repeats` is how many repetitions it
+    has, and `interval` the rule of its intervals, unless another is given.  A method without `plan`
+    is one of divisions that are given (`cv=`).
+    """
+
+    name: str
+    title: str
+    plan: Callable[[Examples, Design, np.random.Generator], Plan] | None
+    uses: tuple[str, ...] = ("stratified",)
+    repeats: int = 1
+    interval: str = METHOD
+    grouped: bool = True
+    remark: str = ""
+
+
+def _folds(examples: Examples, design: Design, rng: np.random.Generator) -> Folds:
+    return repeated_folds(
+        examples.codes,
+        design.folds,
+        design.repeats,
+        rng,
+        stratified=design.stratified,
+        allow_small_classes=design.allow_small_classes,
+        groups=examples.groups,
+    )
+
+
+def _nested(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    check_whole_number(design.folds, "folds", low=3)
+    return NestedFolds(_folds(examples, design, rng).parts)
+
+
+def _halves(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    """Divide the examples into two halves, five times over."""
+    parts = five_by_two(
+        examples.codes if design.stratified else examples.n,
+        stratified=design.stratified,
+        allow_small_classes=design.allow_small_classes,
+        random_state=rng,
+    )
+    return Folds(parts.astype(np.int32))
+
+
+def _subsamples_of_halves(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    # A tenth is held out, as the source does; halves must leave something to train on.
+    return ConservativeZRuns(
+        n=examples.n,
+        test=max(1, examples.n // 10),
+        seed=int(rng.integers(LARGEST_SEED)),
+        subsamples=design.repeats,
+        strata=examples.codes.astype(np.intp) if design.stratified else None,
+    )
+
+
+def _divisions(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return random_divisions(
+        examples.codes,
+        design.test_size,
+        design.repeats,
+        rng,
+        stratified=design.stratified,
+        groups=examples.groups,
+    )
+
+
+def _draws(examples: Examples, design: Design, rng: np.random.Generator) -> Draws:
+    refits = check_whole_number(design.repeats, "repeats", low=10, high=1_000_000)
+    return Draws(examples.n, refits, int(rng.integers(LARGEST_SEED)))
+
+
+def _draws_by_class(examples: Examples, design: Design, rng: np.random.Generator) -> Plan:
+    return replace(_draws(examples, design, rng), strata=examples.codes.astype(np.intp))
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            name="cross_validation",
+            title="Cross-validation",
+            plan=_folds,
+            uses=("folds", "repeats", "stratified"),
+            repeats=5,
+            remark="the refits lack one fold: with few examples they are a little worse than the "
+            "model trained on all",
+        ),
+        Method(
+            name="holdout",
+            title="Hold-out",
+            plan=_divisions,
+            uses=("test_size", "stratified"),
+            remark="speaks of the model trained on the other examples; trained on all, it is as a "
+            "rule better",
+        ),
+        Method(
+            name="subsampling",
+            title="Random subsampling",
+            plan=_divisions,
+            uses=("repeats", "test_size", "stratified"),
+            repeats=15,
+            remark="the refits lack the share held out, and are as a rule worse than the model "
+            "trained on all",
+        ),
+        Method(
+            name="five_by_two",
+            title="Five times two halves",
+            plan=_halves,
+            repeats=5,
+            grouped=False,
+            remark="the refits have half the examples, and are as a rule worse than the model "
+            "trained on all",
+        ),
+        Method(
+            name="leave_one_out",
+            title="Leave-one-out",
+            plan=lambda examples, _, __: each_left_out(examples.n),
+            uses=(),
+            grouped=False,
+            remark="each example is judged once: how much refits disagree cannot be seen",
+        ),
+        Method(
+            name="time_ordered",
+            title="Forward in time",
+            plan=lambda examples, design, _: forward_blocks(examples.n, design.folds),
+            uses=("folds",),
+            grouped=False,
+            remark="each block is judged by a model of the blocks before it; errors that come in "
+            "spells make the interval too short",
+        ),
+        Method(
+            name="bootstrap",
+            title="Bootstrap",
+            plan=_draws,
+            uses=("repeats",),
+            repeats=200,
+            grouped=False,
+            remark="the refits have 63 % of the examples; only the error rate is corrected for it",
+        ),
+        Method(
+            name="stratified_bootstrap",
+            title="Bootstrap within the classes",
+            plan=_draws_by_class,
+            uses=("repeats",),
+            repeats=200,
+            grouped=False,
+            remark="the refits have 63 % of the examples, and each as many of every class as there "
+            "are; only the error rate is corrected for it",
+        ),
+        Method(
+            name="jackknife",
+            title="Jackknife",
+            plan=lambda examples, _, __: DeleteOne(examples.n),
+            uses=(),
+            grouped=False,
+            remark="the training error with its bias taken away, for the error rate; all else is "
+            "leave-one-out",
+        ),
+        Method(
+            name="nested_cross_validation",
+            title="Nested cross-validation",
+            plan=_nested,
+            uses=("folds", "repeats", "stratified"),
+            repeats=10,
+            grouped=False,
+            remark="error rate and accuracy are corrected for the fold that refits lack, and have "
+            "the interval of Bates, Hastie and Tibshirani; it is steady only with many repeats",
+        ),
+        Method(
+            name="conservative_z",
+            title="Subsampling with the conservative Z",
+            plan=_subsamples_of_halves,
+            uses=("repeats", "stratified"),
+            repeats=15,
+            grouped=False,
+            remark="the variance is that of half the examples, and so too large as a rule",
+        ),
+        Method(
+            name="training_error",
+            title="Training error",
+            plan=lambda examples, _, __: TrainingSet(examples.n),
+            uses=(),
+            remark="the examples it was trained on: as a rule far too good, for comparison only",
+        ),
+        Method(
+            name="given_folds",
+            title="Given divisions, each example tested at most once",
+            plan=None,
+            uses=("folds",),
+            remark="speaks of the models of these divisions; how much refits disagree about one "
+            "example cannot be seen",
+        ),
+        Method(
+            name="given_divisions",
+            title="Given divisions",
+            plan=None,
+            uses=("folds",),
+            remark="they overlap, and differ in size: no interval is valid for them",
+        ),
+    )
+}
+NAMED = tuple(name for name, method in METHODS.items() if method.plan is not None)
+
+
+def design_of(method: Method, given: Mapping[str, Any]) -> Design:
+    """Check what was said about the division; refuse what the method does not use."""
+    may = {*method.uses, *(("allow_small_classes",) if "stratified" in method.uses else ())}
+    for name, value in given.items():
+        if name not in may:
+            used = ", ".join(method.uses) or "none"
+            raise InputError(
+                f"`{name}` must be left out for {method.name}, which does not use it; "
+                f"got {shown(value)}. Its settings: {used}."
+            )
+        if name in {"stratified", "allow_small_classes"} and not isinstance(value, bool):
+            raise InputError(f"`{name}` must be True or False; got {shown(value)}.")
+    return Design(**{"repeats": method.repeats, **given})
+
+
+def find_method(name: str, examples: Examples) -> Method:
+    """Look a method up, and refuse one that cannot keep groups together."""
+    method = METHODS[check_choice(name, NAMED, "method")]
+    if examples.groups is not None and not method.grouped:
+        able = ", ".join(one for one in NAMED if METHODS[one].grouped)
         raise InputError(
-            f"`folds` must not exceed the {count} groups; got {shown(folds)}. Take fewer."
+            f"`method` must keep groups together, and {name} does not; take one of {able}."
         )
-    classes = int(y.max()) + 1 if stratified else 1
-    table = np.zeros((count, classes))
-    np.add.at(table, (groups, y if stratified else np.zeros(len(y), dtype=np.intp)), 1.0)
-    weight = 1 / table.sum(axis=0)
-    held = np.zeros((folds, classes))
-    part = np.empty(count, dtype=np.int64)
-    order = rng.permutation(count)
-    order = order[np.argsort(-table[order].sum(axis=1), kind="stable")]
-    for at, group in enumerate(order):
-        empty = np.flatnonzero(held.sum(axis=1) == 0)
-        if len(empty) >= count - at:  # the groups that are left must fill the empty folds
-            part[group] = empty[0]
-        else:
-            crowding = ((held + table[group]) ** 2 - held**2) @ weight
-            part[group] = int(np.argmin(crowding + 1e-9 * rng.random(folds)))
-        held[part[group]] += table[group]
-    return np.asarray(part[groups])
+    return method
+
+
+def make_plan(method: Method, examples: Examples, design: Design, seed: int) -> Plan:
+    """Make the plan of a method that divides the examples itself."""
+    if method.plan is None:
+        raise InputError(f"`method` {method.name} must be given its divisions (`cv`).")
+    return method.plan(examples, design, np.random.default_rng([seed, 0]))

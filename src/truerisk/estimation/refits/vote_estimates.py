@@ -24,7 +24,7 @@ from truerisk.estimation.refits.interval_rules import (
     of_pseudo_values,
     spread_of_refits,
 )
-from truerisk.estimation.refits.methods import Method
+from truerisk.estimation.refits.plans import Method
 from truerisk.estimation.refits.votes import CollectedVotes, RefitValues, majority_votes
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import Tallies
@@ -130,17 +130,16 @@ class VoteEstimates:
         """
         values = self._values
         named = replace(one, method=self.method.name)
+        given = RuleInput(named, self.collected, values, self.request.level)
         if interval == DEFAULT:
-            named = spread_of_refits(
-                RuleInput(named, self.collected, values, self.request.level), label
-            )
+            named = spread_of_refits(given, label)
         if self.method.name == "training_error":
             named = replace(named, interval=None)
         rule = OWN_RULES.get(self.method.name) or RULES.get(interval)
         if interval == self.method.interval and not values.of(one.measure):
             rule = OWN_RULES.get(self.method.name)  # no value in each refit: the pooled one stays
         if rule is not None:
-            named = rule(RuleInput(named, self.collected, values, self.request.level))
+            named = rule(replace(given, estimate=named))
         named = replace(named, notes=(*named.notes, *notes_on(named.interval)))
         # What one example says by itself is no replicate.
         several = len(self.collected.plan) > 1 and not self.collected.single
@@ -223,9 +222,9 @@ def score_table(collected: CollectedVotes) -> NDArray[np.float64] | None:
     """Lay the scores out by repetition and example; NaN where there is none."""
     if not collected.scored or not collected.scores:
         return None
-    width = next(iter(collected.scores.values()))[0][1].shape[1:]
+    width = next(collected.scored_parts)[1].shape[1:]
     table = np.full((collected.plan.repetitions, collected.examples.n, *width), np.nan)
     for repetition, parts in collected.scores.items():
-        for test, score in parts:
+        for test, score, _ in parts:
             table[repetition, test] = score
     return table

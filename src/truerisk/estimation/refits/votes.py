@@ -44,6 +44,9 @@ from truerisk.tallies.votes import NOT_JUDGED, Votes
 
 SHOWN_FAILURES = 3
 
+# Examples, their scores, and the probabilities of the first of two labels if a refit gave them.
+Scored = tuple[Indices, NDArray[np.float64], NDArray[np.float64] | None]
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -154,10 +157,7 @@ class CollectedVotes:
     tables: NDArray[np.int64] = field(init=False)
     correction: BootstrapTally | JackknifeTally | None = field(init=False, default=None)
     nested: NDArray[np.bool_] | None = field(init=False, default=None)
-    scores: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = field(
-        default_factory=dict
-    )
-    complements: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
+    scores: dict[int, list[Scored]] = field(default_factory=dict)
     are_probabilities: bool = True
     scored: bool = True
     seconds: list[tuple[float, float]] = field(default_factory=list)
@@ -220,9 +220,8 @@ class CollectedVotes:
             self.pseudo_values[:, repetition, which] = outcome["pseudo_values"]
         self.seconds.append((induce, per_thousand))
         if self.correction is None and "score" in outcome:
-            self.scores.setdefault(repetition, []).append((test, outcome["score"]))
-            if "complement" in outcome:
-                self.complements.setdefault(repetition, []).append(outcome["complement"])
+            scored = (test, outcome["score"], outcome.get("complement"))
+            self.scores.setdefault(repetition, []).append(scored)
             self.are_probabilities &= bool(outcome["probabilities"])
         else:
             self.scored = False
@@ -273,22 +272,12 @@ class CollectedVotes:
         """The scores of each repetition; none where a refit gave no scores."""
         if not self.scored:
             return ()
-        return tuple(
-            Sheet(
-                np.concatenate([test for test, _ in parts]),
-                np.concatenate([score for _, score in parts]),
-                np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts]),
-                self._complement(repetition),
-            )
-            for repetition, parts in self.scores.items()
-        )
+        return tuple(_sheet(parts) for parts in self.scores.values())
 
-    def _complement(self, repetition: int) -> NDArray[np.float64] | None:
-        """Give the probabilities of the first of two labels, if every refit gave them."""
-        parts = self.complements.get(repetition, [])
-        if len(parts) < len(self.scores[repetition]):
-            return None
-        return np.concatenate(parts).astype(np.float64)
+    @property
+    def scored_parts(self) -> Iterator[Scored]:
+        """The scores of each refit."""
+        return (part for parts in self.scores.values() for part in parts)
 
     @property
     def costs(self) -> Costs:
@@ -315,18 +304,14 @@ class CollectedVotes:
             yield Finding(reason, code="scores_missing")
 
 
-@dataclass(frozen=True)
-class _Everything:
-    """A plan of one refit, which predicts all examples."""
-
-    train: Indices
-    n: int
-
-    def train_and_test(self, at: int) -> tuple[Indices, Indices]:  # noqa: ARG002
-        return self.train, np.arange(self.n)
-
-    def name(self, at: int) -> str:  # noqa: ARG002
-        return "the training with exchanged labels"
+def _sheet(parts: list[Scored]) -> Sheet:
+    """Put the scores of one repetition together; a complement must be of every refit."""
+    tests, scores, complements = zip(*parts, strict=True)
+    whole = None
+    if all(one is not None for one in complements):
+        whole = np.concatenate(complements).astype(np.float64)
+    refits = np.repeat(np.arange(len(parts)), list(map(len, tests)))
+    return Sheet(np.concatenate(tests), np.concatenate(scores), refits, whole)
 
 
 def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> Iterator[Finding]:
@@ -346,7 +331,7 @@ def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> I
         return
     first = next(at for at in range(len(collected.plan)) if at not in collected.failures)
     exchanged = examples.values[(examples.codes + 1) % len(examples.values)]
-    plan = _Everything(collected.plan.train_and_test(first)[0], examples.n)
+    plan = TrainingSet(examples.n, collected.plan.train_and_test(first)[0])
     outcome = refit({**refit_settings(model, examples, plan, seed), "y": exchanged}, 0)
     if "failed" in outcome:
         return
@@ -463,13 +448,12 @@ class RefitValues:
         if turned < 0:
             is_positive = ~is_positive
         values: list[list[float]] = []
-        for parts in collected.scores.values():
-            for test, score in parts:
-                try:
-                    ranking = rank(turned * score, is_positive[test])
-                except InputError:
-                    return {}
-                values.append([float(measure.value(ranking)) for measure in measures])
+        for test, score, _ in collected.scored_parts:
+            try:
+                ranking = rank(turned * score, is_positive[test])
+            except InputError:
+                return {}
+            values.append([float(measure.value(ranking)) for measure in measures])
         return {
             measure.name: tuple(one[at] for one in values) for at, measure in enumerate(measures)
         }
@@ -482,8 +466,7 @@ class RefitValues:
         codes = collected.examples.codes
         return tuple(
             value_of_scores(name, codes[test], score, None)
-            for parts in collected.scores.values()
-            for test, score in parts
+            for test, score, _ in collected.scored_parts
             if score.ndim == 2
         )
 
@@ -495,13 +478,10 @@ class RefitValues:
             return {}
         codes = collected.examples.codes
         values: dict[str, list[float]] = {name: [] for name in LOSSES}
-        for repetition, parts in collected.scores.items():
-            complements = collected.complements.get(repetition, [])
-            for at, (test, score) in enumerate(parts):
-                complement = complements[at] if len(complements) == len(parts) else None
-                wide, truth = score.astype(np.float64), codes[test]
-                if wide.ndim == 1:
-                    truth = truth == 1  # scores are those of the second label
-                for name, loss in LOSSES.items():
-                    values[name].append(float(np.mean(loss(wide, truth, complement))))
+        for test, score, complement in collected.scored_parts:
+            wide, truth = score.astype(np.float64), codes[test]
+            if wide.ndim == 1:
+                truth = truth == 1  # scores are those of the second label
+            for name, loss in LOSSES.items():
+                values[name].append(float(np.mean(loss(wide, truth, complement))))
         return {name: tuple(one) for name, one in values.items()}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import comb, inf, nan, sqrt
+from math import comb, inf, nan
 from types import MappingProxyType
 from typing import Any
 
@@ -409,51 +409,40 @@ def splitting(case: Case) -> Estimate:
     divisions = max(2, case.replicates // (2 * case.folds))
     value, pairs = halves_and_whole(case, divisions, rng)
     interval = conservative_z_interval([value], pairs, level=case.level)
-    note = Finding(
-        f"{divisions} divisions into halves, the error of {case.folds} folds in either",
-        code="divisions",
-    )
+    interval = interval and replace(interval, method="splitting")
+    note = f"{divisions} divisions into halves, the error of {case.folds} folds in either"
+    return _of_divisions(case, value, interval, note, "the halves never differ")
+
+
+def _of_divisions(
+    case: Case, value: float, interval: Interval | None, note: str, reason: str
+) -> Estimate:
+    """Say which divisions an estimate of the learner is of, and why it has no interval."""
+    notes = [Finding(note, code="divisions")]
     if interval is None:
-        reason = Finding("no interval: the halves never differ", code="no_spread")
-        return _estimate(case, value, None, LEARNER, note, reason)
-    return _estimate(case, value, replace(interval, method="splitting"), LEARNER, note)
+        notes.append(Finding(f"no interval: {reason}", code="no_spread"))
+    return _estimate(case, value, interval, LEARNER, *notes)
 
 
-def halves_and_whole(
-    case: Case, divisions: int, rng: np.random.Generator
-) -> tuple[float, np.ndarray[Any, np.dtype[np.float64]]]:
+def halves_and_whole(case: Case, divisions: int, rng: np.random.Generator) -> tuple[float, Array]:
     """Give the cross-validated error of all examples, and of either half of each division."""
     value = float(case.cross_validated([np.arange(case.n)], rng)[0])
     halves = case.cross_validated(case.halves(divisions, rng), rng)
     return value, halves.reshape(divisions, 2)
 
 
-def splitting_deviation(pairs: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    r"""Give Nadeau and Bengio's conservative standard deviation, from the errors of halves.
-
-    .. math:: \hat\sigma^2 = \frac{1}{2M} \sum_{m=1}^{M} (\hat\mu_{m1} - \hat\mu_{m2})^2
-    """
-    return sqrt(float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2)) / 2)
-
-
 def rho_based(case: Case) -> Estimate:
     """Give the mean error of random divisions, with the variance that ρ implies."""
     values, test = divided_errors(case, case.replicates, case.rng(2))
     deviation = rho_based_deviation(values, test=test, train=case.n - test)
-    value = float(values.mean())
-    note = Finding(
-        f"{case.replicates} random divisions, {test} examples predicted in each", code="divisions"
-    )
-    if deviation == 0:
-        reason = Finding("no interval: no division differs", code="no_spread")
-        return _estimate(case, value, None, LEARNER, note, reason)
-    interval = normal_interval(value, deviation, level=case.level, method="rho_based")
-    return _estimate(case, value, interval, LEARNER, note)
+    value, interval = float(values.mean()), None
+    if deviation > 0:
+        interval = normal_interval(value, deviation, level=case.level, method="rho_based")
+    note = f"{case.replicates} random divisions, {test} examples predicted in each"
+    return _of_divisions(case, value, interval, note, "no division differs")
 
 
-def divided_errors(
-    case: Case, divisions: int, rng: np.random.Generator
-) -> tuple[np.ndarray[Any, np.dtype[np.float64]], int]:
+def divided_errors(case: Case, divisions: int, rng: np.random.Generator) -> tuple[Array, int]:
     """Give the error in each of several random divisions, and how many examples one predicts."""
     plan = random_divisions(case.examples.codes, 1 / case.folds, divisions, rng)
     return case.errors(~plan.judged, plan.judged), int(plan.judged[0].sum())

@@ -126,20 +126,17 @@ def without_resampling(
         "pos_label": duals[0].label,
     }
 
-    def at(rho: float, refine: str | None = None) -> Callable[[], Estimate]:
-        def estimate() -> Estimate:
-            result = xi_alpha(fitted, X, y, rho=rho, refine=refine, **weights, **options)
-            one = result["error_rate"]
-            return replace(one, notes=(*one.notes, *result.notes))
-
-        return estimate
+    def at(rho: float, refine: str | None = None) -> Estimate:
+        result = xi_alpha(fitted, X, y, rho=rho, refine=refine, **weights, **options)
+        one = result["error_rate"]
+        return replace(one, notes=(*one.notes, *result.notes))
 
     methods: dict[str, Callable[[], Estimate]] = {
         "training_error": lambda: _training_error(duals[0], at(0.0)),
-        "xi_alpha_1": at(1.0),
-        "xi_alpha_2": at(2.0),
+        "xi_alpha_1": lambda: at(1.0),
+        "xi_alpha_2": lambda: at(2.0),
         "span_bound": lambda: _span_bound(duals[0]),
-        "span_rule": at(2.0, "span"),
+        "span_rule": lambda: at(2.0, "span"),
         "leave_one_out": lambda: leave_one_out(svm, X, y, n_jobs=n_jobs, **weights, **options)[
             "error_rate"
         ],
@@ -158,11 +155,11 @@ def without_resampling(
     return SideBySide(estimates=tuple(estimates), seconds=tuple(seconds), training_seconds=trained)
 
 
-def _training_error(dual: FittedDual, other: Callable[[], Estimate]) -> Estimate:
+def _training_error(dual: FittedDual, other: Estimate) -> Estimate:
     """Give the share of training examples that are predicted wrongly."""
     value = float(np.mean(dual.solution.slack >= 1.0))
     note = Finding("measured on the training examples", code="on_training_examples")
-    return replace(other(), value=value, interval=None, notes=(note,))
+    return replace(other, value=value, interval=None, notes=(note,))
 
 
 def _vc_bound(fitted: Any, X: Any, dual: FittedDual, level: float) -> Estimate:

@@ -7,7 +7,7 @@ from typing import Any
 
 from truerisk.estimation.refits.best_of import BestOf
 from truerisk.estimation.refits.estimate import LearnerEvaluation
-from truerisk.estimation.refits.methods import METHODS
+from truerisk.estimation.refits.plans import METHODS
 from truerisk.measures.registry import title_of
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible

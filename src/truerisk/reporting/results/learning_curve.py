@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.estimation.curves.laws import FAR, Extrapolation
-from truerisk.estimation.curves.points import COSTS
-from truerisk.estimation.curves.results import CurvePoint, LearnerCurve, LearningCurve
+from truerisk.estimation.curves.results import COSTS, CurvePoint, LearnerCurve, LearningCurve
 from truerisk.intervals.measured_coverage import LEARNER
 from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting import document as doc
