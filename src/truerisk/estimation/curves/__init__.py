@@ -5,7 +5,7 @@ file            holds
 ==============  ==================================================================================
 learning_curve  the function of the user, and its checks
 points          one learner at one size, and from such runs to the points of a curve
-laws            the power of n that a cost grows with; e(n) = a + b·n^(−c), and sizes it asks for
+laws            what is asked for; how a cost grows with n; e(n) = a + b·n^(−c), sizes it asks for
 results         what comes out: points, laws, where curves cross, the best for a budget
 ==============  ==================================================================================
 """
