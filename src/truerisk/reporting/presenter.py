@@ -11,12 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.intervals.measured_coverage import NOT_MEASURED, CoverageFigure
-from truerisk.reporting.document import Block, Chapter, Facts, Picture, Table
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Facts,
+    Picture,
+    Section,
+    Table,
+    Tile,
+    sentences,
+)
 from truerisk.results import Interval, Reportable
 
 MAX_STEPS = 4
@@ -27,6 +37,8 @@ SHARED = {
     "leave_one_out": "svm",
     "xi_alpha": "svm",
     "side_by_side": "svm",
+    "selection": "svm",
+    "comparisons": "comparison",
     "model_comparisons": "comparison",
 }
 # What stands between backticks is set as code; a name from the data may hold a backtick, too.
@@ -52,18 +64,35 @@ def _none(_: Any) -> Iterator[Any]:
 class Presenter:
     """The functions of one kind of result, each taking the result first.
 
-    `chapter` makes its part of a page; `blocks` what a terminal shows; `tables` those of Markdown
-    and LaTeX; `facts` say what was assumed, `next_steps` what to do, `intervals` which intervals
-    are used; `pictures` names each picture, the one of `plot` first.
+    `title` to `notes` are the parts of a page, `subtitle` those of one line; `blocks` are what a
+    terminal shows; `tables` those of Markdown and LaTeX; `facts` say what was assumed, `next_steps`
+    what to do, `intervals` which intervals are used; `pictures` names each picture, the one of
+    `plot` first.
     """
 
-    chapter: Callable[..., Chapter]
+    title: str | Callable[[Any], str]
+    subtitle: Callable[[Any], Iterable[str]]
+    verdict: Callable[..., Iterable[str]] = attrgetter("verdict")
+    tiles: Callable[[Any], Iterable[Tile]] = _none
+    sections: Callable[..., Iterable[Section]] = _none
+    notes: Callable[..., Iterable[str]] = attrgetter("notes")
     blocks: Callable[..., Iterable[Block]] = _none
     tables: Callable[[Any], Iterable[Table]] = _none
     facts: Callable[[Any], Facts] = _none
     next_steps: Callable[[Any], Iterable[str]] = _none
     intervals: Callable[[Any], Iterable[Use]] = _none
     pictures: Callable[[Any], Iterable[tuple[str, Picture]]] = _none
+
+    def chapter(self, result: Any, **options: Any) -> Chapter:
+        """Make the part of a page; options are for what is said, drawn and noted."""
+        return Chapter(
+            title=self.title if isinstance(self.title, str) else self.title(result),
+            subtitle=" · ".join(self.subtitle(result)),
+            verdict=sentences(self.verdict(result, **options)),
+            tiles=tuple(self.tiles(result)),
+            sections=tuple(self.sections(result, **options)),
+            notes=sentences(self.notes(result, **options)),
+        )
 
 
 def presenter_of(result: Any) -> Presenter:

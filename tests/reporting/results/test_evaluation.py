@@ -14,9 +14,9 @@ from truerisk.reporting.presenter import next_steps
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results import evaluation as rules
 from truerisk.reporting.results.evaluation import (
+    EVALUATION,
     class_table,
     confusion_table,
-    evaluation_chapter,
     evaluation_facts,
     evaluation_sections,
     measure_table,
@@ -41,7 +41,7 @@ def test_the_data_of_a_page_are_plain_values(evaluation):
 
 
 def test_the_first_numbers_are_error_rate_and_f1(evaluation):
-    tiles = evaluation_chapter(evaluation).tiles
+    tiles = EVALUATION.chapter(evaluation).tiles
     assert [(tile.title, tile.value) for tile in tiles] == [
         ("Error rate", "0.090"),
         ("F1", "0.526"),
@@ -49,13 +49,13 @@ def test_the_first_numbers_are_error_rate_and_f1(evaluation):
 
 
 def test_a_share_stands_on_the_whole_way_from_0_to_1(evaluation):
-    tile = evaluation_chapter(evaluation).tiles[0]
+    tile = EVALUATION.chapter(evaluation).tiles[0]
     assert [mark["words"] for mark in tile.marks] == ["0", "1"]
     assert tile.strip["value"] == round(6 + 0.09 * 288, 2)
 
 
 def test_the_chapter_opens_with_the_verdict(evaluation):
-    chapter = evaluation_chapter(evaluation)
+    chapter = EVALUATION.chapter(evaluation)
     assert chapter.verdict[0] == "Nine of a hundred examples are misjudged."
     assert chapter.notes[0] == "The positive class is rare."
 
@@ -442,11 +442,11 @@ def test_where_accuracy_misleads_recall_and_precision_lead():
     truth, predicted = [1] * 10 + [0] * 490, [1] * 7 + [0] * 488 + [1] * 5
     evaluation = tr.evaluate(truth, predicted, pos_label=1, random_state=1)
     assert has_code(evaluation.verdict, "accuracy_misleads")
-    titles = [tile.title for tile in evaluation_chapter(evaluation).tiles]
+    titles = [tile.title for tile in EVALUATION.chapter(evaluation).tiles]
     assert titles[:2] == ["Recall", "Precision"]
     assert not {"Accuracy", "Error rate"} & set(titles)
     balanced = tr.evaluate([1, 0] * 50, [1, 1] * 50, pos_label=1, random_state=1)
-    assert evaluation_chapter(balanced).tiles[0].title == "Error rate"
+    assert EVALUATION.chapter(balanced).tiles[0].title == "Error rate"
 
 
 def test_of_many_classes_the_frequent_and_the_worst_are_shown(make_evaluation):

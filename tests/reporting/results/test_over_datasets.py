@@ -17,9 +17,9 @@ from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results.over_datasets import (
     BEST,
+    OVER_DATASETS,
     WORST,
     critical_difference_section,
-    over_datasets_chapter,
     p_value_table,
     pair_table,
     posterior_table,
@@ -49,7 +49,7 @@ def test_the_page_holds_words_picture_and_tables_and_names_are_texts(result, tmp
 
 
 def test_every_pair_is_drawn_with_its_region_and_its_probabilities(result):
-    sections = {section.kind: section.data for section in over_datasets_chapter(result).sections}
+    sections = {section.kind: section.data for section in OVER_DATASETS.chapter(result).sections}
     rows = sections["differences"]["groups"][0]["rows"]
     assert [row["title"] for row in rows] == ["b − <script>", "c − <script>", "c − b"]
     assert [row["finding"] for row in rows] == [pair.finding for pair in result.pairs]
@@ -61,7 +61,7 @@ def test_every_pair_is_drawn_with_its_region_and_its_probabilities(result):
 
 def test_two_classifiers_have_one_large_difference_and_no_ranks_picture(scores):
     two = compare_over_datasets(scores[:, :2], names=["a", "b"], higher_is_better=False)
-    chapter = over_datasets_chapter(two)
+    chapter = OVER_DATASETS.chapter(two)
     assert [section.kind for section in chapter.sections][:2] == ["differences", "probabilities"]
     main = chapter.sections[0].data["main"]
     assert main["drawn"]["sides"] == {"left": "← b better", "right": "a better →"}
@@ -70,7 +70,7 @@ def test_two_classifiers_have_one_large_difference_and_no_ranks_picture(scores):
 
 def test_a_control_is_told_and_has_its_table(scores):
     controlled = compare_over_datasets(scores, names=list("abc"), control="a")
-    chapter = over_datasets_chapter(controlled)
+    chapter = OVER_DATASETS.chapter(controlled)
     assert "control" in chapter.sections[0].lead
     assert chapter.sections[-1].title.startswith("Average ranks against a")
     assert chapter.tiles[-1].interval == "Bonferroni-Dunn, 95 %"
@@ -80,7 +80,7 @@ def test_folds_have_a_posterior_for_the_next_data_set():
     rng = np.random.default_rng(0)
     folds = rng.uniform(0.6, 0.9, (4, 1, 1)) + rng.normal(0, 0.02, (4, 2, 5))
     two = compare_over_datasets(folds, names=["a", "b"], test_share=0.2)
-    rows = over_datasets_chapter(two).sections[1].data["rows"]
+    rows = OVER_DATASETS.chapter(two).sections[1].data["rows"]
     assert [row["model"] for row in rows] == [
         "signed rank",
         "hierarchical",

@@ -17,26 +17,25 @@ MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
 MAX_DRAWN = 60
 
 
-def _chapter(result: Audit) -> doc.Chapter:
-    """Give all that a page says of an audit."""
+def _subtitle(result: Audit) -> Iterator[str]:
+    yield f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')}"
+    yield spoken(result.subject)
+    yield f"{percent(result.level)} intervals"
+
+
+def _tiles(result: Audit) -> Iterator[doc.Tile]:
+    return (doc.Tile.of(one.name, one.estimate) for one in result.all_intervals[:MAX_TILES])
+
+
+def _sections(result: Audit) -> Iterator[doc.Section]:
     among = result.all_intervals[:MAX_DRAWN]
-    return doc.Chapter(
-        title="Do the intervals keep their promise on these data?",
-        subtitle=f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')} · "
-        f"{spoken(result.subject)} · {percent(result.level)} intervals",
-        verdict=doc.sentences(result.verdict),
-        tiles=tuple(doc.Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
-        sections=(
-            doc.estimate_forest(
-                "How often each interval covered",
-                "Interval of",
-                [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],
-                f"The dot is the share of the samples; {_promise(result)}.",
-            ),
-            doc.table_section(audit_table(result, result.all_intervals)),
-        ),
-        notes=doc.sentences(result.notes),
+    yield doc.estimate_forest(
+        "How often each interval covered",
+        "Interval of",
+        [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],
+        f"The dot is the share of the samples; {_promise(result)}.",
     )
+    yield doc.table_section(audit_table(result, result.all_intervals))
 
 
 def _promise(result: Audit) -> str:
@@ -113,7 +112,10 @@ def _pictures(result: Audit) -> doc.Pictures:
 
 
 AUDIT = Presenter(
-    chapter=_chapter,
+    title="Do the intervals keep their promise on these data?",
+    subtitle=_subtitle,
+    tiles=_tiles,
+    sections=_sections,
     blocks=_blocks,
     tables=lambda result: [audit_table(result, result.all_intervals)],
     facts=_facts,

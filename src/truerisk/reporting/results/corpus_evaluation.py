@@ -35,28 +35,19 @@ LEAD = (
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
-def corpus_chapter(evaluation: CorpusEvaluation) -> doc.Chapter:
-    """Give all that a page says of the categories of a corpus."""
-    return doc.Chapter(
-        title="How well will each category be told?",
-        subtitle=_subtitle(evaluation),
-        verdict=doc.sentences(evaluation.verdict),
-        tiles=tuple(_tiles(evaluation)),
-        sections=(
-            doc.Section("categories", "Category by category", _categories(evaluation), LEAD),
-            doc.table_section(average_table(evaluation), "Numbers are percent."),
-            *map(doc.table_section, one_label_tables(evaluation)),
-        ),
-        notes=doc.sentences(evaluation.notes),
-    )
-
-
-def _subtitle(evaluation: CorpusEvaluation) -> str:
-    parts = [counted(evaluation.n, "training document")]
+def _subtitle(evaluation: CorpusEvaluation) -> Iterator[str]:
+    yield counted(evaluation.n, "training document")
     if evaluation.holdout is not None:
-        parts.append(f"{count(evaluation.holdout.n)} {HELD_OUT}")
-    parts += [counted(len(evaluation.categories), "category", "categories"), _method(evaluation)]
-    return " · ".join([*parts, _sureness(evaluation)])
+        yield f"{count(evaluation.holdout.n)} {HELD_OUT}"
+    yield counted(len(evaluation.categories), "category", "categories")
+    yield _method(evaluation)
+    yield _sureness(evaluation)
+
+
+def _sections(evaluation: CorpusEvaluation) -> Iterator[doc.Section]:
+    yield doc.Section("categories", "Category by category", _categories(evaluation), LEAD)
+    yield doc.table_section(average_table(evaluation), "Numbers are percent.")
+    yield from map(doc.table_section, one_label_tables(evaluation))
 
 
 def _method(evaluation: CorpusEvaluation) -> str:
@@ -324,7 +315,10 @@ def _between_documents(evaluation: Any) -> Iterator[str]:
 
 
 CORPUS_EVALUATION = Presenter(
-    chapter=corpus_chapter,
+    title="How well will each category be told?",
+    subtitle=_subtitle,
+    tiles=_tiles,
+    sections=_sections,
     blocks=_blocks,
     tables=_tables,
     facts=corpus_facts,

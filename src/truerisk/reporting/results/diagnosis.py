@@ -36,16 +36,6 @@ def _tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
     return (table for table in tables if table.rows)
 
 
-def _chapter(diagnosis: Diagnosis) -> doc.Chapter:
-    """Give all that a page says of the files."""
-    return doc.Chapter(
-        title="What is in these files?",
-        subtitle=counted(len(diagnosis.files), "file"),
-        verdict=doc.sentences((*diagnosis.verdict, *diagnosis.odd)),
-        sections=tuple(map(doc.table_section, _tables(diagnosis))),
-    )
-
-
 def _blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
     """Give what a terminal shows."""
     yield doc.Sentences(diagnosis.verdict)
@@ -65,7 +55,11 @@ def _facts(diagnosis: Diagnosis) -> doc.Facts:
 
 
 DIAGNOSIS = Presenter(
-    chapter=_chapter,
+    title="What is in these files?",
+    subtitle=lambda diagnosis: [counted(len(diagnosis.files), "file")],
+    verdict=lambda diagnosis: (*diagnosis.verdict, *diagnosis.odd),
+    sections=lambda diagnosis: map(doc.table_section, _tables(diagnosis)),
+    notes=lambda _: (),
     blocks=_blocks,
     tables=_tables,
     facts=_facts,

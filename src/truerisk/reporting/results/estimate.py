@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -27,19 +28,6 @@ FORMS = {
     "effective_size": "Perturbation: effective size",
     "plug_in": "Plug-in variance",
 }
-
-
-def estimate_chapter(result: Estimate) -> doc.Chapter:
-    """Make the chapter of one estimate."""
-    return doc.Chapter(
-        title=f"{title_of(result.measure)}: how good, and how sure?",
-        subtitle=f"{counted(result.n, unit_of(result))} · {spoken(result.method)} · about "
-        f"{result.target}",
-        verdict=doc.sentences([value_sentence(result)]),
-        tiles=(doc.Tile.of(title_of(result.measure), result),),
-        sections=tuple(_refit_sections(result)),
-        notes=doc.sentences(result.notes),
-    )
 
 
 def value_sentence(result: Estimate) -> str:
@@ -162,34 +150,22 @@ def _refit_pictures(result: Estimate) -> doc.Pictures:
 
 
 ESTIMATE = Presenter(
-    chapter=estimate_chapter,
+    title=lambda result: f"{title_of(result.measure)}: how good, and how sure?",
+    subtitle=lambda result: (
+        counted(result.n, unit_of(result)),
+        spoken(result.method),
+        f"about {result.target}",
+    ),
+    verdict=lambda result: [value_sentence(result)],
+    tiles=lambda result: [doc.Tile.of(title_of(result.measure), result)],
+    sections=_refit_sections,
     facts=estimate_facts,
     intervals=estimate_uses,
     pictures=_refit_pictures,
 )
 
 
-def perturbed_chapter(
-    result: "Perturbed", rivals: Mapping[str, Estimate] | None = None
-) -> doc.Chapter:
-    """Make the chapter of an error rate with its interval by perturbation resampling."""
-    training = replace(result, value=result.training_error, interval=None)
-    parts = (
-        counted(result.n, "example"),
-        counted(len(result.replicates), "weighting"),
-        f"about {result.target}",
-    )
-    return doc.Chapter(
-        title=_title(result),
-        subtitle=" · ".join(parts),
-        verdict=doc.sentences([value_sentence(result)]),
-        tiles=(
-            doc.Tile.of(title_of(result.measure), result, "cross-validated"),
-            doc.Tile.of("In training", training, "on the examples it was trained on"),
-        ),
-        sections=tuple(_sections(result, rivals or {})),
-        notes=doc.sentences(_notes(result, rivals or {})),
-    )
+NONE: Mapping[str, Estimate] = MappingProxyType({})
 
 
 def _title(result: "Perturbed") -> str:
@@ -198,7 +174,14 @@ def _title(result: "Perturbed") -> str:
     return f"What {spoken_title(result.measure)} will this model have?"
 
 
-def _sections(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[doc.Section]:
+def _tiles(result: "Perturbed") -> Iterator[doc.Tile]:
+    yield doc.Tile.of(title_of(result.measure), result, "cross-validated")
+    training = replace(result, value=result.training_error, interval=None)
+    yield doc.Tile.of("In training", training, "on the examples it was trained on")
+
+
+def _sections(result: "Perturbed", rivals: Mapping[str, Estimate] = NONE) -> Iterator[doc.Section]:
+    """Draw where the value may lie, and what `rivals`, other rules on the same examples, say."""
     values = _places(result)
     if len(values) > 1 and np.ptp(values) > 0:
         yield doc.charts_section(
@@ -233,7 +216,7 @@ def _rival_title(rival: str) -> str:
     return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
 
 
-def _notes(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[str]:
+def _notes(result: "Perturbed", rivals: Mapping[str, Estimate] = NONE) -> Iterator[str]:
     yield from result.notes
     for name, one in rivals.items():
         yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
@@ -297,7 +280,16 @@ def _places(result: "Perturbed") -> list[float]:
 
 
 PERTURBATION = Presenter(
-    chapter=perturbed_chapter,
+    title=_title,
+    subtitle=lambda result: (
+        counted(result.n, "example"),
+        counted(len(result.replicates), "weighting"),
+        f"about {result.target}",
+    ),
+    verdict=lambda result, **_: [value_sentence(result)],
+    tiles=_tiles,
+    sections=_sections,
+    notes=_notes,
     facts=_facts,
     next_steps=_next_steps,
     intervals=_uses,

@@ -4,7 +4,7 @@ Other presenters build on this one: those of learners, of leave-one-out, of ξα
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import shown
+from truerisk.evaluation.slices import Slice
 from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
 from truerisk.measures.costs import OUTCOMES
-from truerisk.measures.registry import measure_of, title_of
+from truerisk.measures.registry import measure_of, spoken_title, title_of
 from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
-from truerisk.reporting.sections.explorer import explorer_section
+from truerisk.reporting.sections.explorer import explorer_section, sliced_scores
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
-from truerisk.reporting.sections.slices import slice_forest, slice_table, slices_section
 from truerisk.reporting.wording import (
     MAX_NAMED,
     NO_INTERVAL,
@@ -31,6 +31,7 @@ from truerisk.reporting.wording import (
     counted,
     interval_heading,
     interval_subtitle,
+    p_words,
     percent,
     plain_text,
     share,
@@ -52,6 +53,7 @@ CLASS_MEASURES = ("precision", "recall", "f1")
 HEATS = 9
 MAX_DRAWN_CLASSES = 40  # in a figure
 MAX_CLASSES_SHOWN = 20
+MAX_DRAWN_SLICES = 60
 WIDE_CELLS = 4  # classes up to which count and share stand side by side
 WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
 MAX_MISTAKES = 10
@@ -81,18 +83,6 @@ BOTH_SIGNS = Group("1 is perfect, 0 is chance", (0.0, 1.0))
 OWN_SCALE = Group("On a scale of their own", shared=False)
 
 
-def evaluation_chapter(evaluation: Evaluation) -> doc.Chapter:
-    """Give all that the page says of an evaluation."""
-    return doc.Chapter(
-        title="How good is this classifier?",
-        subtitle=_subtitle(evaluation),
-        verdict=doc.sentences(evaluation.verdict),
-        tiles=tuple(_tiles(evaluation)),
-        sections=tuple(evaluation_sections(evaluation)),
-        notes=doc.sentences(remarks(evaluation)),
-    )
-
-
 def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
     """Give the sections of an evaluation, the way from the whole to its parts."""
     yield doc.Section(
@@ -108,23 +98,25 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
         _confusion_section(evaluation),
         None if mistakes is None else doc.table_section(mistakes),
         _classes_section(evaluation),
-        slices_section(evaluation),
+        _slices_section(evaluation),
         explorer_section(evaluation),
     )
     yield from filter(None, sections)
     yield from score_sections(evaluation)
 
 
-def _subtitle(evaluation: Evaluation) -> str:
-    parts = [counted(evaluation.n, "example")]
+def evaluation_subtitle(evaluation: Evaluation) -> Iterator[str]:
+    """Say how many examples and classes there are, and which intervals."""
+    yield counted(evaluation.n, "example")
     if evaluation.labels:
-        parts.append(counted(len(evaluation.labels), "class", "classes"))
+        yield counted(len(evaluation.labels), "class", "classes")
     if evaluation.pos_label is not None:
-        parts.append(f"positive: {visible(evaluation.pos_label)}")
-    return " · ".join([*parts, interval_subtitle(evaluation.level, evaluation.values())])
+        yield f"positive: {visible(evaluation.pos_label)}"
+    yield interval_subtitle(evaluation.level, evaluation.values())
 
 
-def _tiles(evaluation: Evaluation) -> Iterator[doc.Tile]:
+def evaluation_tiles(evaluation: Evaluation) -> Iterator[doc.Tile]:
+    """Give the few measures that matter."""
     # Where the verdict says that accuracy misleads, what it points to comes first.
     misleads = has_code(evaluation.verdict, "accuracy_misleads")
     order = HEADLINES_OF_RARE if misleads else HEADLINES
@@ -188,18 +180,12 @@ def _confusion_section(evaluation: Evaluation) -> doc.Section | None:
 def _classes_section(evaluation: Evaluation) -> doc.Section | None:
     if not evaluation.by_class:
         return None
-    names = _class_measures(evaluation)
+    names, sizes = _class_measures(evaluation), class_sizes(evaluation)
     chosen = chosen_classes(evaluation, MAX_CLASS_ROWS)
-    shown = {label: evaluation.by_class[label] for label in chosen}
-    axes = {name: doc.axis_of([one[name] for one in shown.values()]) for name in names}
-    sizes = class_sizes(evaluation)
+    cells = _drawn_cells([evaluation.by_class[label] for label in chosen], names)
     rows = [
-        {
-            "label": visible(label),
-            "examples": count(sizes[label]) if label in sizes else NO_INTERVAL,
-            "cells": [_row(name, estimates[name], axes[name]) for name in names],
-        }
-        for label, estimates in shown.items()
+        {"label": visible(label), "examples": count(sizes[label]), "cells": drawn}
+        for label, drawn in zip(chosen, cells, strict=True)
     ]
     data = {
         "columns": [title_of(name) for name in names],
@@ -207,6 +193,14 @@ def _classes_section(evaluation: Evaluation) -> doc.Section | None:
         "left_out": left_out(evaluation, MAX_CLASS_ROWS),
     }
     return doc.Section("classes", "Class by class", data)
+
+
+def _drawn_cells(
+    parts: Sequence[Mapping[str, Estimate]], names: Iterable[str]
+) -> list[list[dict[str, Any]]]:
+    """Draw measures of several parts of the examples, each measure on one axis for all of them."""
+    axes = {name: doc.axis_of([part[name] for part in parts]) for name in names}
+    return [[_row(name, part[name], axis) for name, axis in axes.items()] for part in parts]
 
 
 def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
@@ -354,6 +348,107 @@ def _whole(part: float, whole: float) -> str:
     if part == 0:
         return "·"
     return "<1" if 100 * part < whole else f"{100 * part / whole:.0f}"
+
+
+# Slices
+
+
+def _slice_measures(evaluation: Evaluation) -> tuple[str, ...]:
+    """List the measures by which slices are tested, the main one first; else the first ones."""
+    tested = dict.fromkeys(name for one in evaluation.slices.values() for name in one.tests)
+    return tuple(tested) or tuple(evaluation)[:3]
+
+
+def slice_table(evaluation: Evaluation, *, narrow: bool = False) -> doc.Table | None:
+    """Give one row per slice: its measures, and by which it is surely worse or better.
+
+    The narrow form has the interval of the main measure only.
+    """
+    if not evaluation.slices:
+        return None
+    names = _slice_measures(evaluation)
+    numbers = doc.number_columns(map(title_of, names))
+    columns = doc.heads("Slice", "#n", *numbers, *(() if narrow else ("#p",)), "Rest")
+
+    def row(label: str, part: Any, *tests: str) -> tuple[str, ...]:
+        main, *others = (part[name] for name in names)
+        values = [number(one.value) if narrow else with_interval(one) for one in others]
+        return (label, count(part.n), with_interval(main), *values, *tests[narrow:])
+
+    rows = [row("all", evaluation, NO_INTERVAL, NO_INTERVAL)]
+    for name, one in evaluation.slices.items():
+        rows.append(row(name, one, _least_p(one), _than_rest(one, narrow=narrow)))
+    sure = interval_subtitle(evaluation.level, evaluation.values())
+    return doc.Table(f"Slices ({sure})", columns, tuple(rows))
+
+
+def _least_p(one: Slice) -> str:
+    """Write the smallest adjusted p-value of a slice."""
+    defined = [test.adjusted for test in one.tests.values() if not math.isnan(test.adjusted)]
+    return p_words(min(defined)) if defined else NO_INTERVAL
+
+
+def _than_rest(one: Slice, *, narrow: bool = False) -> str:
+    differences = {
+        finding: [spoken_title(name) for name, test in one.tests.items() if test.finding == finding]
+        for finding in ("worse", "better")
+    }
+    words = [
+        finding if narrow else f"{finding}: {', '.join(names)}"
+        for finding, names in differences.items()
+        if names
+    ]
+    return "; ".join(words) or NO_INTERVAL
+
+
+def _slices_section(evaluation: Evaluation) -> doc.Section | None:
+    """Give the table of the page: it sorts, and draws each value on its interval."""
+    if not evaluation.slices:
+        return None
+    names = _slice_measures(evaluation)
+    whole, *cells = _drawn_cells([evaluation, *evaluation.slices.values()], names)
+    has_explorer = len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
+    linked = list(sliced_scores(evaluation)) if has_explorer else []
+    rows = [
+        {
+            "label": visible(name),
+            "at": linked.index(name) + 1 if name in linked else 0,
+            "examples": count(one.n),
+            "cells": drawn,
+            "p": _least_p(one),
+            "finding": visible(_than_rest(one)),
+        }
+        for (name, one), drawn in zip(evaluation.slices.items(), cells, strict=True)
+    ]
+    data = {
+        "columns": [title_of(name) for name in names],
+        "whole": {"examples": count(evaluation.n), "cells": whole},
+        "rows": rows,
+        "linked": bool(linked),
+    }
+    lead = (
+        "Each slice against all other examples. p is the smallest over the measures, adjusted for "
+        "all slices and measures by Holm: up to "
+        f"{1 - evaluation.level:.3g} the difference is sure."
+    )
+    return doc.Section("slices", "Where is it wrong? Slices", data, lead)
+
+
+def slice_forest(evaluation: Evaluation) -> doc.Forest:
+    """Describe the main measure of each slice, all examples first."""
+    name = _slice_measures(evaluation)[0]
+    drawn = list(evaluation.slices.items())[:MAX_DRAWN_SLICES]
+    more = len(evaluation.slices) - len(drawn)
+    return doc.Forest(
+        rows=[
+            doc.Entry("all examples", evaluation[name]),
+            *(doc.Entry(f"{label} ({count(one.n)})", one[name]) for label, one in drawn),
+        ],
+        note=f"{title_of(name)}{f'; {more:,} more are not drawn' if more else ''}",
+    )
+
+
+# Notes, what was assumed, and what to do
 
 
 def remarks(evaluation: Evaluation) -> tuple[str, ...]:
@@ -733,7 +828,11 @@ def class_forest(
 
 
 EVALUATION = Presenter(
-    chapter=evaluation_chapter,
+    title="How good is this classifier?",
+    subtitle=evaluation_subtitle,
+    tiles=evaluation_tiles,
+    sections=evaluation_sections,
+    notes=remarks,
     blocks=evaluation_blocks,
     tables=_tables,
     facts=evaluation_facts,

@@ -1,6 +1,5 @@
 """A gate: the answer, one row per claim, and how to open it."""
 
-from collections.abc import Iterator
 from itertools import chain
 
 from truerisk.gates import GateResult
@@ -24,24 +23,8 @@ def checks_table(result: GateResult) -> doc.Table:
     return doc.Table(f"Gate: {result.name}", columns, tuple(rows))
 
 
-def _chapter(result: GateResult) -> doc.Chapter:
-    """Give all that a page says of a gate."""
-    return doc.Chapter(
-        title="Does this model ship?",
-        subtitle=result.name,
-        verdict=doc.sentences([result.verdict, *_failed(result)]),
-        sections=(doc.table_section(checks_table(result)),),
-    )
-
-
-def _failed(result: GateResult) -> Iterator[str]:
-    return (str(one) for one in result.checks if not one.is_shown)
-
-
-def _blocks(result: GateResult) -> Iterator[doc.Block]:
-    """Give what a terminal shows."""
-    yield doc.Sentences((result.verdict, *_failed(result)))
-    yield checks_table(result)
+def _verdict(result: GateResult) -> list[str]:
+    return [result.verdict, *(str(one) for one in result.checks if not one.is_shown)]
 
 
 def _facts(result: GateResult) -> doc.Facts:
@@ -52,8 +35,12 @@ def _facts(result: GateResult) -> doc.Facts:
 
 
 GATE = Presenter(
-    chapter=_chapter,
-    blocks=_blocks,
+    title="Does this model ship?",
+    subtitle=lambda result: [result.name],
+    verdict=_verdict,
+    sections=lambda result: [doc.table_section(checks_table(result))],
+    notes=lambda _: (),
+    blocks=lambda result: [doc.Sentences(_verdict(result)), checks_table(result)],
     tables=lambda result: [checks_table(result)],
     facts=_facts,
     intervals=lambda result: chain.from_iterable(

@@ -37,17 +37,15 @@ NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 MAX_OF_A_NAME = 40  # characters in a heading
 
 
-def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
-    """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
-    chapter = predictions.evaluation_chapter(result)
-    head, *rest = chapter.sections
-    return replace(
-        chapter,
-        title="How good will this learner be?",
-        subtitle=f"{method_title(result)}, {counted(result.refits, 'refit')} · {chapter.subtitle}",
-        tiles=tuple(_with_baseline(result, chapter)),
-        sections=(head, *_spreads(result), *_others(result), *rest),
-    )
+def _learner_subtitle(result: LearnerEvaluation) -> Iterator[str]:
+    yield f"{method_title(result)}, {counted(result.refits, 'refit')}"
+    yield from predictions.evaluation_subtitle(result)
+
+
+def learner_sections(result: LearnerEvaluation) -> Iterator[doc.Section]:
+    """Give the sections of the evaluation, and of the refits it rests on."""
+    head, *rest = predictions.evaluation_sections(result)
+    yield from (head, *_spreads(result), *_others(result), *rest)
 
 
 def method_title(result: LearnerEvaluation) -> str:
@@ -56,9 +54,9 @@ def method_title(result: LearnerEvaluation) -> str:
     return visible(spoken(result.method)) if defined is None else defined.title
 
 
-def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[doc.Tile]:
+def _with_baseline(result: LearnerEvaluation) -> Iterator[doc.Tile]:
     titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
-    for tile in chapter.tiles:
+    for tile in predictions.evaluation_tiles(result):
         always = titles.get(tile.title)
         text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
         yield replace(tile, note=tile.note or text)
@@ -199,7 +197,10 @@ def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
 
 LEARNER_EVALUATION = replace(
     predictions.EVALUATION,
-    chapter=learner_chapter,
+    title="How good will this learner be?",
+    subtitle=_learner_subtitle,
+    tiles=_with_baseline,
+    sections=learner_sections,
     blocks=learner_blocks,
     facts=learner_facts,
     next_steps=by_rules(LEARNER_RULES, see_whether_more_would_help),
@@ -207,34 +208,25 @@ LEARNER_EVALUATION = replace(
 )
 
 
-def best_of_chapter(result: BestOf) -> doc.Chapter:
-    """Give all that a page says of the best of several learners."""
+def _subtitle(result: BestOf) -> Iterator[str]:
     winner = result.evaluations[result.winner]
-    own, name = learner_chapter(winner), visible(result.winner, most=MAX_OF_A_NAME)
-    subtitle = (
-        counted(len(result.evaluations), "learner"),
-        counted(winner.n, "example"),
-        method_title(winner),
-        f"{percent(winner.level)} intervals",
+    yield counted(len(result.evaluations), "learner")
+    yield counted(winner.n, "example")
+    yield method_title(winner)
+    yield f"{percent(winner.level)} intervals"
+
+
+def _sections(result: BestOf) -> Iterator[doc.Section]:
+    yield doc.estimate_forest(
+        f"Learners by {title_of(result.measure)}",
+        "Learner, best first",
+        _entries(result),
+        "All learners were trained and judged on the same divisions of the examples.",
     )
-    return doc.Chapter(
-        title="Which learner is best, and how good is it?",
-        subtitle=" · ".join(subtitle),
-        verdict=doc.sentences(_verdict(result)),
-        tiles=tuple(_tiles(result)),
-        sections=(
-            doc.estimate_forest(
-                f"Learners by {title_of(result.measure)}",
-                "Learner, best first",
-                _entries(result),
-                "All learners were trained and judged on the same divisions of the examples.",
-            ),
-            _costs(result),
-            # These are about the winner alone.
-            *(replace(one, title=f"{name}: {one.title}") for one in own.sections),
-        ),
-        notes=own.notes,
-    )
+    yield _costs(result)
+    name = visible(result.winner, most=MAX_OF_A_NAME)
+    for one in learner_sections(result.evaluations[result.winner]):
+        yield replace(one, title=f"{name}: {one.title}")
 
 
 def _verdict(result: BestOf) -> Iterator[str]:
@@ -346,7 +338,12 @@ def _blocks(choice: BestOf) -> Iterator[doc.Block]:
 
 
 BEST_OF = Presenter(
-    chapter=best_of_chapter,
+    title="Which learner is best, and how good is it?",
+    subtitle=_subtitle,
+    verdict=_verdict,
+    tiles=_tiles,
+    sections=_sections,
+    notes=lambda choice: predictions.remarks(choice.evaluations[choice.winner]),
     blocks=_blocks,
     tables=lambda choice: [best_of_table(choice)],
     facts=_facts,

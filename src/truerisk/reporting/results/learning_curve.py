@@ -54,39 +54,33 @@ GAIN = 0.1  # of the loss: less is not worth collecting for
 FURTHER = 4  # times as many examples
 
 
-def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> doc.Chapter:
-    """Give all that a page says of learning curves; `wanted` is a value of the measure to reach."""
-    subtitle = (
-        counted(curve.n, "example"),
-        f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
-        f"{percent(curve.level)} intervals",
-    )
-    further = [] if wanted is None else [needed_table(curve, wanted)]
-    further += [crossing_table(curve)] if curve.crossings else []
-    return doc.Chapter(
-        title="Would more examples help?",
-        subtitle=" · ".join(subtitle),
-        verdict=doc.sentences(_verdict(curve, wanted)),
-        tiles=tuple(_tiles(curve)),
-        sections=(
-            doc.charts_section("Learning curves", list(value_charts(curve, wanted))),
-            doc.charts_section(
-                "What it costs in time",
-                [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
-                "Dots are medians over the repeats; the line is the growth fitted to the larger "
-                "half of the sizes.",
-            ),
-            doc.charts_section(
-                "What it costs in memory, and what a budget buys",
-                [cost_chart(curve, "memory"), *budget_charts(curve)],
-            ),
-            *map(doc.table_section, (*further, *curve_tables(curve))),
-        ),
-        notes=doc.sentences((*curve.notes, *point_notes(curve))),
-    )
+def _subtitle(curve: LearningCurve) -> Iterator[str]:
+    yield counted(curve.n, "example")
+    yield f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}"
+    yield f"{percent(curve.level)} intervals"
 
 
-def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
+def _sections(curve: LearningCurve, wanted: float | None = None) -> Iterator[doc.Section]:
+    """Draw values and costs; `wanted` is a value of the measure to reach."""
+    yield doc.charts_section("Learning curves", list(value_charts(curve, wanted)))
+    yield doc.charts_section(
+        "What it costs in time",
+        [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
+        "Dots are medians over the repeats; the line is the growth fitted to the larger half of "
+        "the sizes.",
+    )
+    yield doc.charts_section(
+        "What it costs in memory, and what a budget buys",
+        [cost_chart(curve, "memory"), *budget_charts(curve)],
+    )
+    if wanted is not None:
+        yield doc.table_section(needed_table(curve, wanted))
+    if curve.crossings:
+        yield doc.table_section(crossing_table(curve))
+    yield from map(doc.table_section, curve_tables(curve))
+
+
+def _verdict(curve: LearningCurve, wanted: float | None = None) -> Iterator[str]:
     """Say what the best learners gain by more examples, and whether that is sure."""
     ranked = _best_first(curve)
     for learner in ranked[:MAX_IN_VERDICT]:
@@ -297,8 +291,9 @@ def crossing_table(curve: LearningCurve) -> doc.Table:
     return doc.table("Which learner is better, and from when on", columns, curve.crossings)
 
 
-def point_notes(curve: LearningCurve) -> Iterator[str]:
-    """Give what is to be said of single points, each thing once for a learner."""
+def curve_notes(curve: LearningCurve, **_: Any) -> Iterator[str]:
+    """Give the notes, and what is to be said of single points, each thing once for a learner."""
+    yield from curve.notes
     for name, learner in curve.items():
         text = doc.each_once(
             (count(point.size), note) for point in learner.points for note in point.notes
@@ -487,7 +482,7 @@ def _blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[do
     """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
     yield doc.Sentences(tuple(curve_sentences(curve, wanted)))
     yield from curve_tables(curve)
-    yield doc.Sentences((*curve.notes, *point_notes(curve)), "Notes")
+    yield doc.Sentences(tuple(curve_notes(curve)), "Notes")
     yield doc.FactList(list(curve_facts(curve)))
 
 
@@ -582,7 +577,12 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
 
 
 LEARNING_CURVE = Presenter(
-    chapter=learning_curve_chapter,
+    title="Would more examples help?",
+    subtitle=_subtitle,
+    verdict=_verdict,
+    tiles=_tiles,
+    sections=_sections,
+    notes=curve_notes,
     blocks=_blocks,
     tables=curve_tables,
     facts=_facts,

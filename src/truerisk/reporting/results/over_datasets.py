@@ -60,21 +60,10 @@ NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
-def over_datasets_chapter(result: OverDatasets) -> doc.Chapter:
-    """Make the chapter of classifiers compared over many data sets."""
-    parts = (
-        counted(result.n, "data set"),
-        counted(len(result.names), "classifier"),
-        f"{percent(result.level)} intervals",
-    )
-    return doc.Chapter(
-        title="Which classifier is better over many data sets?",
-        subtitle=" · ".join(parts),
-        verdict=doc.sentences(result.verdict),
-        tiles=tuple(_tiles(result)),
-        sections=tuple(_sections(result)),
-        notes=doc.sentences(ranking_notes(result)),
-    )
+def _subtitle(result: OverDatasets) -> Iterator[str]:
+    yield counted(result.n, "data set")
+    yield counted(len(result.names), "classifier")
+    yield f"{percent(result.level)} intervals"
 
 
 def _sections(result: OverDatasets) -> Iterator[doc.Section]:
@@ -556,7 +545,11 @@ def _next_steps(result: Any) -> Iterator[str]:
 
 
 OVER_DATASETS = Presenter(
-    chapter=over_datasets_chapter,
+    title="Which classifier is better over many data sets?",
+    subtitle=_subtitle,
+    tiles=_tiles,
+    sections=_sections,
+    notes=ranking_notes,
     blocks=_blocks,
     tables=ranking_tables,
     facts=_facts,
