@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_leaves_the_old_pictures_and_nothing_else(small, tmp
         if len(synced) == 2:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(figure_files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ResourceError, match="No space left"):
         save_figures(small, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["measures.svg"]
