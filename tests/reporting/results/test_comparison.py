@@ -25,10 +25,9 @@ from truerisk.reporting.render.formats import FORMATS, formatted
 from truerisk.reporting.render.html import svg_of
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results.comparison import (
-    COMPARISON,
-    COMPARISONS,
-    comparison_remarks,
-    comparisons_facts,
+    ComparisonPresenter,
+    ComparisonsPresenter,
+    ModelComparisonsPresenter,
     comparisons_tables,
     finding_among,
     model_comparison_table,
@@ -73,7 +72,7 @@ def fields(result):
 
 
 def test_one_comparison_is_drawn_large_with_both_values_in_tiles(result):
-    chapter = COMPARISON.chapter(result)
+    chapter = ComparisonPresenter().chapter(result)
     assert chapter.title == "Is b better than a?"
     assert chapter.verdict == ("b is better than a.",)
     assert [tile.value for tile in chapter.tiles] == ["0.160", "0.100", "-0.060"]
@@ -83,20 +82,20 @@ def test_one_comparison_is_drawn_large_with_both_values_in_tiles(result):
 
 
 def test_refits_are_drawn_second_against_first(result):
-    section = COMPARISON.chapter(result).sections[1]
+    section = ComparisonPresenter().chapter(result).sections[1]
     assert section.kind == "charts"
     chart = svg_of(section.data["charts"][0])
     assert chart["caption"] == "b is higher in 1 of 5 refits, lower in 3."
     assert (chart["x_title"], chart["y_title"]) == ("Error rate: a", "Error rate: b")
     assert len(chart["shapes"][1]["points"]) == 5
     alone = replace(result, first=error(0.16, 0.1, 0.22))
-    assert len(COMPARISON.chapter(alone).sections) == 1
+    assert len(ComparisonPresenter().chapter(alone).sections) == 1
 
 
 def test_a_posterior_is_a_bar_of_three_parts(result):
     chances = Probabilities(better=0.9, equivalent=0.07, worse=0.03)
     bayesian = BayesianComparison(**fields(result) | {"p_value": None}, probabilities=chances)
-    section = COMPARISON.chapter(bayesian).sections[1]
+    section = ComparisonPresenter().chapter(bayesian).sections[1]
     assert section.kind == "probabilities"
     widths = [part["width"] for part in section.data["rows"][0]["parts"]]
     assert widths == pytest.approx([3, 7, 90])
@@ -105,7 +104,9 @@ def test_a_posterior_is_a_bar_of_three_parts(result):
 
 def test_several_measures_are_grouped_under_the_first(result):
     f1 = replace(result, difference=replace(result.difference, measure="f1"), verdict="By F1 too.")
-    chapter = COMPARISON.chapter(ModelComparisons(comparisons={"error_rate": result, "f1": f1}))
+    chapter = ModelComparisonsPresenter().chapter(
+        ModelComparisons(comparisons={"error_rate": result, "f1": f1})
+    )
     assert chapter.verdict == ("b is better than a.", "By F1 too.")
     assert [group["rows"][0]["title"] for group in chapter.sections[0].data["groups"]] == ["F1"]
     assert "not adjusted" in chapter.notes[-1]
@@ -121,7 +122,7 @@ def test_names_are_texts_on_the_page(result):
 def test_plain_estimates_need_no_replicates(result):
     plain = Estimate(value=0.1, interval=None, measure="error_rate", method="counts", n=10)
     bare = replace(result, first=plain, second=plain, difference=plain, region=None)
-    chapter = COMPARISON.chapter(bare)
+    chapter = ComparisonPresenter().chapter(bare)
     assert chapter.tiles[2].interval == "–"
     assert len(chapter.sections) == 1
 
@@ -222,7 +223,7 @@ def three():
 
 
 def drawn_of(result):
-    return COMPARISONS.chapter(result).sections[0].data
+    return ComparisonsPresenter().chapter(result).sections[0].data
 
 
 def test_differences_are_drawn_against_zero_and_the_region(two):
@@ -240,7 +241,7 @@ def test_the_main_difference_stands_first_and_is_drawn_large(two):
     main = drawn_of(two)["main"]
     assert (main["title"], main["value"], main["finding"]) == ("Error rate", "-0.120", "better")
     assert main["drawn"]["sides"] == {"left": "← b better", "right": "a better →"}
-    tiles = COMPARISONS.chapter(two).tiles
+    tiles = ComparisonsPresenter().chapter(two).tiles
     assert [tile.title for tile in tiles] == ["Error rate: a", "Error rate: b", "Error rate: b − a"]
     assert tiles[2].note == "▲ better"
 
@@ -266,7 +267,7 @@ def test_measures_of_different_regions_share_no_band():
 
 
 def test_several_models_are_drawn_pair_by_pair_with_the_corrected_best(three):
-    chapter = COMPARISONS.chapter(three)
+    chapter = ComparisonsPresenter().chapter(three)
     groups = chapter.sections[0].data["groups"]
     assert [group["title"].split(".")[0] for group in groups] == ["Error rate", "F1"]
     assert [len(group["rows"]) for group in groups] == [3, 3]
@@ -376,10 +377,10 @@ def test_every_format_makes_hostile_names_inert(three_2, form):
 
 
 def test_notes_and_facts_are_told_once(two_2):
-    remarks = comparison_remarks(two_2)
+    remarks = ComparisonsPresenter().notes(two_2)
     assert "not adjusted for being several" in remarks[-1]
     assert len(set(remarks)) == len(remarks)
-    facts = dict(comparisons_facts(two_2))
+    facts = dict(ComparisonsPresenter().facts(two_2))
     assert facts["models"] == "a, b"
     assert facts["region"] == "0.01"
     assert facts["seed"] == "0"

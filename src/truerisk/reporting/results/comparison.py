@@ -6,9 +6,9 @@ difference against 0.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain, islice
-from typing import Any
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -82,60 +82,118 @@ def _compared(result: Comparison | ModelComparisons) -> list[Comparison]:
     return list(result.values()) if isinstance(result, ModelComparisons) else [result]
 
 
-def _title(result: Comparison | ModelComparisons) -> str:
-    first, second = map(visible, _compared(result)[0].names)
-    return f"Is {second} better than {first}?"
+class ComparisonPresenter(Presenter):
+    """Two learners, or SVMs: the difference, its chances, refit by refit."""
 
+    def title(self, result: Comparison | ModelComparisons) -> str:
+        first, second = map(visible, _compared(result)[0].names)
+        return f"Is {second} better than {first}?"
 
-def _subtitle(result: Comparison | ModelComparisons) -> Iterator[str]:
-    main = _compared(result)[0]
-    yield counted(main.difference.n, "example")
-    yield visible(spoken(main.method))
-    if main.difference.interval is not None:
-        yield f"{percent(main.difference.interval.level)} intervals"
+    def subtitle(self, result: Comparison | ModelComparisons) -> Iterator[str]:
+        main = _compared(result)[0]
+        yield counted(main.difference.n, "example")
+        yield visible(spoken(main.method))
+        if main.difference.interval is not None:
+            yield f"{percent(main.difference.interval.level)} intervals"
 
+    def verdict(self, result: Comparison | ModelComparisons) -> list[str]:
+        return [one.verdict for one in _compared(result)]
 
-def _notes(result: Comparison | ModelComparisons) -> Iterator[str]:
-    compared = _compared(result)
-    yield from dict.fromkeys(note for one in compared for note in one.notes)
-    if len(compared) > 1:
-        yield SEVERAL
+    def tiles(self, result: Comparison | ModelComparisons) -> Iterator[doc.Tile]:
+        main = _compared(result)[0]
+        title = title_of(main.measure)
+        for name, estimate in zip(main.names, (main.first, main.second), strict=True):
+            yield doc.Tile.of(f"{title}: {name}", estimate)
+        yield difference_tile(Difference.of(main, title))
 
-
-def _tiles(result: Comparison | ModelComparisons) -> Iterator[doc.Tile]:
-    main = _compared(result)[0]
-    title = title_of(main.measure)
-    for name, estimate in zip(main.names, (main.first, main.second), strict=True):
-        yield doc.Tile.of(f"{title}: {name}", estimate)
-    yield difference_tile(Difference.of(main, title))
-
-
-def _sections(result: Comparison | ModelComparisons) -> Iterator[doc.Section]:
-    compared = _compared(result)
-    main, *others = compared
-    ends = main.difference.interval
-    yield differences_section(
-        "The difference, and how sure it is",
-        by_measure(others),
-        level="" if ends is None else percent(ends.level),
-        main=Difference.of(main, title_of(main.measure)),
-    )
-    bars = [_bar(one) for one in compared if isinstance(one, BayesianComparison)]
-    if bars:
-        region = (
-            "Without a region of equivalence only a difference of exactly 0 is equivalent."
-            if main.region is None
-            else f"Equivalent is a difference within ± {main.region:g}."
+    def sections(self, result: Comparison | ModelComparisons) -> Iterator[doc.Section]:
+        compared = _compared(result)
+        main, *others = compared
+        ends = main.difference.interval
+        yield differences_section(
+            "The difference, and how sure it is",
+            by_measure(others),
+            level="" if ends is None else percent(ends.level),
+            main=Difference.of(main, title_of(main.measure)),
         )
-        lead = f"How probable it is that {main.names[1]} is worse, equivalent or better. {region}"
-        yield probabilities_section("How probable is each finding?", bars, lead=visible(lead, 500))
-    scatters = [chart for one in compared[:MAX_SCATTERS] for chart in _refits(one)]
-    if scatters:
-        yield doc.charts_section(
-            "Refit by refit",
-            scatters,
-            "A dot is one refit of both on the same examples. On the dashed line both are alike.",
-        )
+        bars = [_bar(one) for one in compared if isinstance(one, BayesianComparison)]
+        if bars:
+            region = (
+                "Without a region of equivalence only a difference of exactly 0 is equivalent."
+                if main.region is None
+                else f"Equivalent is a difference within ± {main.region:g}."
+            )
+            lead = (
+                f"How probable it is that {main.names[1]} is worse, equivalent or better. {region}"
+            )
+            yield probabilities_section(
+                "How probable is each finding?", bars, lead=visible(lead, 500)
+            )
+        scatters = [chart for one in compared[:MAX_SCATTERS] for chart in _refits(one)]
+        if scatters:
+            yield doc.charts_section(
+                "Refit by refit",
+                scatters,
+                "A dot is one refit of both on the same examples. On the dashed line both are "
+                "alike.",
+            )
+
+    def notes(self, result: Comparison | ModelComparisons) -> Iterator[str]:
+        compared = _compared(result)
+        yield from dict.fromkeys(note for one in compared for note in one.notes)
+        if len(compared) > 1:
+            yield SEVERAL
+
+    def blocks(self, result: Comparison | ModelComparisons) -> Iterator[doc.Block]:
+        """Give what a terminal shows, measure by measure: verdict, table and notes."""
+        for one in _compared(result):
+            sentences = [one.verdict]
+            if isinstance(one, BayesianComparison):
+                sentences.append(f"Probability that {one.names[1]} is: {one.probabilities}.")
+            yield doc.Sentences(sentences)
+            yield model_comparison_table(one)
+            yield doc.Sentences(one.notes, "Notes")
+
+    def tables(self, result: Comparison | ModelComparisons) -> Iterator[doc.Table]:
+        return map(model_comparison_table, _compared(result))
+
+    def facts(self, result: Comparison | ModelComparisons) -> doc.Facts:
+        """Say what was assumed, in pairs of words."""
+        one = _compared(result)[0]
+        yield "models", plain_text(one.names)
+        if isinstance(result, ModelComparisons):
+            yield "measures", plain_text([title_of(measure) for measure in result])
+        else:
+            yield "measure", title_of(one.measure)
+        yield "examples", count(one.difference.n)
+        yield "test", spoken(one.method)
+        if one.difference.interval is not None:
+            yield "confidence level", percent(one.difference.interval.level)
+        yield "region of equivalence", "none" if one.region is None else f"± {one.region:g}"
+        yield "the numbers are about", one.difference.target
+
+    def next_steps(self, result: Comparison | ModelComparisons) -> Iterator[str]:
+        """Say what to do about two learners."""
+        main, *others = _compared(result)
+        command = WITHOUT if ALL_FEATURES & set(main.names) else AGAINST
+        return after_two(main, others, main.difference.n, command)
+
+    def intervals(self, result: Comparison | ModelComparisons) -> Iterator[Use]:
+        for one in _compared(result):
+            yield from difference_uses(one)
+            design = REPEATED if one.method in BY_FOLDS else ""
+            for estimate in (one.first, one.second):
+                if estimate.kind == "estimate":
+                    yield from refit_uses([estimate], design)
+                else:
+                    yield from uses_of(estimate)
+
+    def pictures(self, result: Comparison | ModelComparisons) -> doc.Pictures:
+        name = "differences" if isinstance(result, ModelComparisons) else "difference"
+        yield name, difference_forest(_compared(result))
+
+
+ModelComparisonsPresenter = ComparisonPresenter
 
 
 def _bar(result: BayesianComparison) -> ProbabilityBar:
@@ -220,35 +278,15 @@ def side_words(row: Difference) -> str:
     return side if row.region is None else f"{side}, ± {row.region:g} does not matter"
 
 
-def comparison_facts(one: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
-    yield "models", plain_text(one.names)
-    yield "measure", title_of(one.measure)
-    yield "examples", count(one.difference.n)
-    yield "test", spoken(one.method)
-    if one.difference.interval is not None:
-        yield "confidence level", percent(one.difference.interval.level)
-    yield "region of equivalence", "none" if one.region is None else f"± {one.region:g}"
-    yield "the numbers are about", one.difference.target
-
-
-def _uses(one: Any) -> Iterator[Use]:
-    yield from difference_uses(one)
-    design = REPEATED if one.method in BY_FOLDS else ""
-    for estimate in (one.first, one.second):
-        if estimate.kind == "estimate":
-            yield from refit_uses([estimate], design)
-        else:
-            yield from uses_of(estimate)
-
-
-def comparison_steps(one: Comparison) -> Iterator[str]:
-    """Say what to do about two learners."""
-    yield from after_two(one, one.difference.n, command_of(one))
-
-
-def after_two(main: Comparison, n: float, command: str) -> Iterator[str]:
-    """Say what to do about two models, by the finding of the main comparison."""
+def after_two(
+    main: Comparison, others: Sequence[Comparison], n: float, command: str
+) -> Iterator[str]:
+    """Say what to do about two models, by the main measure, unless others say the opposite."""
+    opposite = {"better": "worse", "worse": "better"}.get(main.finding)
+    against = [title_of(one.measure) for one in others if one.finding == opposite]
+    if against:
+        yield _decide_what_counts(main, against, command)
+        return
     first, second = main.names
     of_first, of_second = written(main.first).value, written(main.second).value
     by = f"{title_of(main.measure)} {of_second} against {of_first}"
@@ -305,39 +343,18 @@ def difference_words(one: Comparison) -> str:
     return value if one.difference.interval is None else f"{value} {ends}"
 
 
-def command_of(one: Comparison) -> str:
-    """Name the command that compares two learners so."""
-    return WITHOUT if ALL_FEATURES & set(one.names) else AGAINST
-
-
-def measures_against(main: Comparison, others: Sequence[Comparison]) -> list[str]:
-    """List the measures that say the opposite of the main one."""
-    opposite = {"better": "worse", "worse": "better"}.get(main.finding)
-    return [title_of(one.measure) for one in others if one.finding == opposite]
-
-
-def decide_what_counts(main: Comparison, against: list[str], command: str) -> Iterator[str]:
+def _decide_what_counts(main: Comparison, against: list[str], command: str) -> str:
     """Ask for a decision where two measures say the opposite."""
     first, second = main.names
     other = "worse" if main.finding == "better" else "better"
     named = plain_text(against[:MAX_NAMED])
     if len(against) > MAX_NAMED:
         named += f" and {len(against) - MAX_NAMED} more"
-    yield (
+    return (
         f"Decide which measure counts before choosing: {second} is {main.finding} than {first} by "
         f"{title_of(main.measure)} ({difference_words(main)}) but {other} by {named}: `truerisk "
         f"{command} --measure {main.measure}`."
     )
-
-
-def comparison_blocks(result: Comparison) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the verdict, the table, and the notes."""
-    sentences_of = [result.verdict]
-    if isinstance(result, BayesianComparison):
-        sentences_of.append(f"Probability that {result.names[1]} is: {result.probabilities}.")
-    yield doc.Sentences(sentences_of)
-    yield model_comparison_table(result)
-    yield doc.Sentences(result.notes, "Notes")
 
 
 def difference_forest(comparisons: Sequence[Comparison]) -> doc.Forest:
@@ -380,81 +397,109 @@ def _is_bounded(measure: str) -> bool:
     return result is not None and all(map(math.isfinite, result.measure_range))
 
 
-COMPARISON = Presenter(
-    title=_title,
-    subtitle=_subtitle,
-    verdict=lambda result: [one.verdict for one in _compared(result)],
-    tiles=_tiles,
-    sections=_sections,
-    notes=_notes,
-    blocks=comparison_blocks,
-    tables=lambda result: [model_comparison_table(result)],
-    facts=comparison_facts,
-    next_steps=comparison_steps,
-    intervals=_uses,
-    pictures=lambda result: [("difference", difference_forest([result]))],
-)
-
-
-def _facts_of_measures(result: Any) -> doc.Facts:
-    for first in list(result.values())[:1]:
-        for name, words in comparison_facts(first):
-            if name == "measure":
-                yield "measures", plain_text([title_of(measure) for measure in result])
-            else:
-                yield name, words
-
-
-def _steps_of_measures(result: Any) -> Iterator[str]:
-    """Say what to do about two learners that were compared by several measures."""
-    main, *others = result.values()
-    against = measures_against(main, others)
-    if against:
-        yield from decide_what_counts(main, against, command_of(main))
-    else:
-        yield from comparison_steps(main)
-
-
-MODEL_COMPARISONS = replace(
-    COMPARISON,
-    blocks=lambda result: chain.from_iterable(map(comparison_blocks, result.values())),
-    tables=lambda result: map(model_comparison_table, result.values()),
-    facts=_facts_of_measures,
-    next_steps=_steps_of_measures,
-    intervals=lambda result: chain.from_iterable(map(uses_of, result.values())),
-    pictures=lambda result: [("differences", difference_forest([*result.values()]))],
-)
-
-
 # Several models on the same examples
 
 
-def _sizes(result: Comparisons) -> Iterator[str]:
-    yield counted(result.n, "example")
-    yield f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}"
-    yield f"{percent(result.level)} intervals"
+@dataclass(frozen=True)
+class ComparisonsPresenter(Presenter):
+    """Models on the same examples: every difference against 0; `tiers` for a terminal."""
 
+    question: ClassVar[str] = "Which model is really better?"
+    tiers: bool = False
 
-def _sections_of_models(result: Comparisons) -> Iterator[doc.Section]:
-    yield _differences(result)
-    yield from _slices_section(result)
-    # That of two models would only say again what is drawn and written.
-    tables = islice(comparisons_tables(result), len(result.names) == 2, None)
-    yield from map(doc.table_section, tables)
+    def subtitle(self, result: Comparisons) -> Iterator[str]:
+        yield counted(result.n, "example")
+        yield f"{counted(len(result.names), 'model')}, {counted(len(result.name_pairs), 'pair')}"
+        yield f"{percent(result.level)} intervals"
 
+    def tiles(self, result: Comparisons) -> Iterator[doc.Tile]:
+        """Give the main measure of each model, then their difference, or the best one."""
+        for name in result.names[:MAX_TILES]:
+            estimate = result.evaluations[name].get(result.measure)
+            if estimate is not None:
+                yield doc.Tile.of(f"{title_of(result.measure)}: {name}", estimate)
+        main = _main(result)
+        if main is not None:
+            yield difference_tile(main)
+        if result.best is not None and len(result.names) > 2:
+            note = "without the luck of being chosen"
+            yield doc.Tile.of(
+                f"The best, corrected: {result.best.name}", result.best.corrected, note
+            )
 
-def _tiles_of_models(result: Comparisons) -> Iterator[doc.Tile]:
-    """Give the main measure of each model, and what decides: their difference, or the best one."""
-    for name in result.names[:MAX_TILES]:
-        estimate = result.evaluations[name].get(result.measure)
-        if estimate is not None:
-            yield doc.Tile.of(f"{title_of(result.measure)}: {name}", estimate)
-    main = _main(result)
-    if main is not None:
-        yield difference_tile(main)
-    if result.best is not None and len(result.names) > 2:
-        note = "without the luck of being chosen"
-        yield doc.Tile.of(f"The best, corrected: {result.best.name}", result.best.corrected, note)
+    def sections(self, result: Comparisons) -> Iterator[doc.Section]:
+        yield _differences(result)
+        yield from _slices_section(result)
+        # That of two models would only say again what is drawn and written.
+        tables = islice(comparisons_tables(result), len(result.names) == 2, None)
+        yield from map(doc.table_section, tables)
+
+    def notes(self, result: Comparisons) -> tuple[str, ...]:
+        """Give the notes of the whole, and those of single comparisons, each told once."""
+        text = doc.each_once(
+            (title_of(one.measure), note) for one in result.pairs for note in one.notes
+        )
+        listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in text.items())
+        return (*result.notes, *listed, *([SEVERAL] if len(result.measures) > 1 else []))
+
+    def blocks(self, result: Comparisons) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
+        yield doc.Sentences(result.verdict)
+        yield from [tier_table(result)] if self.tiers else comparisons_tables(result, short=True)
+        yield doc.Sentences(self.notes(result), "Notes")
+        facts = [pair for pair in self.facts(result) if pair[0] != "the numbers are about"]
+        yield doc.FactList([*facts, *source_facts(result.source)])
+
+    def tables(self, result: Comparisons) -> Iterator[doc.Table]:
+        return comparisons_tables(result)
+
+    def facts(self, result: Any) -> doc.Facts:
+        """Say what was assumed, in pairs of words."""
+        yield "models", plain_text(result.names)
+        yield "examples", count(result.n)
+        yield "main measure", title_of(result.measure)
+        yield "confidence level", percent(result.level)
+        yield "the numbers are about", targets_of(one.difference for one in result.pairs)
+        given = {name: value for name, value in result.settings.items() if value is not None}
+        yield from setting_facts(given, skip={"level"})
+
+    def next_steps(self, result: Any) -> Iterator[str]:
+        """Say what to do about models that were compared by their predictions."""
+        if len(result.names) == 2:
+            others = [one for one in result.pairs if one.measure != result.measure]
+            yield from after_two(result[result.measure], others, result.n, COMPARE)
+            return
+        text = [
+            one
+            for one in result.pairs
+            if one.measure == result.measure
+            and one.finding in {"better", "worse"}
+            and result.adjusted[one.names] <= 1 - result.level
+        ]
+        if not text:
+            yield from _collect(
+                [one for one in result.pairs if one.measure == result.measure], result
+            )
+        if result.best is not None:
+            corrected, own = written(result.best.corrected), written(result.best.own)
+            yield (
+                f"Judge {result.best.name} on examples that did not choose it: it looks best of "
+                f"{len(result.names)} here, and without that luck {title_of(result.measure)} is "
+                f"{corrected.value} {corrected.interval}, not {own.value}: `truerisk score`."
+            )
+
+    def intervals(self, result: Any) -> Iterator[Use]:
+        weighted = any(map(is_weighted, result.evaluations.values()))
+        for one in (*result.pairs, *(part.comparison for part in result.slices)):
+            yield from difference_uses(one, weighted=weighted)
+        for evaluation in result.evaluations.values():
+            yield from prediction_uses(evaluation)
+
+    def pictures(self, result: Comparisons) -> doc.Pictures:
+        """Draw the differences of two models, one row per measure; of more, one row per pair."""
+        two = len(result.names) == 2
+        drawn = [one for one in result.pairs if two or one.measure == result.measure]
+        yield "differences", difference_forest(drawn)
 
 
 def _main(result: Comparisons) -> Difference | None:
@@ -655,81 +700,6 @@ def other_test_table(result: Comparisons, measures: tuple[str, ...]) -> doc.Tabl
     return table if table.rows else None
 
 
-def comparison_remarks(result: Comparisons) -> tuple[str, ...]:
-    """Give the notes of the whole, and those of single comparisons, each told once."""
-    text = doc.each_once(
-        (title_of(one.measure), note) for one in result.pairs for note in one.notes
-    )
-    listed = (f"{'; '.join(dict.fromkeys(titles))}: {note}" for note, titles in text.items())
-    return (*result.notes, *listed, *([SEVERAL] if len(result.measures) > 1 else []))
-
-
-def _blocks(result: Comparisons, *, tiers: bool = False) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
-    yield doc.Sentences(result.verdict)
-    yield from [tier_table(result)] if tiers else comparisons_tables(result, short=True)
-    yield doc.Sentences(comparison_remarks(result), "Notes")
-    facts = [pair for pair in comparisons_facts(result) if pair[0] != "the numbers are about"]
-    yield doc.FactList([*facts, *source_facts(result.source)])
-
-
-def _pictures(result: Comparisons) -> doc.Pictures:
-    """Draw the differences of two models, one row per measure; of more, one row per pair."""
-    two = len(result.names) == 2
-    drawn = [one for one in result.pairs if two or one.measure == result.measure]
-    yield "differences", difference_forest(drawn)
-
-
-def comparisons_facts(result: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
-    yield "models", plain_text(result.names)
-    yield "examples", count(result.n)
-    yield "main measure", title_of(result.measure)
-    yield "confidence level", percent(result.level)
-    yield "the numbers are about", targets_of(one.difference for one in result.pairs)
-    given = {name: value for name, value in result.settings.items() if value is not None}
-    yield from setting_facts(given, skip={"level"})
-
-
-def _uses_of_models(result: Any) -> Iterator[Use]:
-    weighted = any(map(is_weighted, result.evaluations.values()))
-    for one in (*result.pairs, *(part.comparison for part in result.slices)):
-        yield from difference_uses(one, weighted=weighted)
-    for evaluation in result.evaluations.values():
-        yield from prediction_uses(evaluation)
-
-
-def _next_steps(result: Any) -> Iterator[str]:
-    """Say what to do about models that were compared by their predictions."""
-    if len(result.names) == 2:
-        main = result[result.measure]
-        against = measures_against(
-            main, [one for one in result.pairs if one.measure != result.measure]
-        )
-        yield from (
-            decide_what_counts(main, against, COMPARE)
-            if against
-            else after_two(main, result.n, COMPARE)
-        )
-        return
-    text = [
-        one
-        for one in result.pairs
-        if one.measure == result.measure
-        and one.finding in {"better", "worse"}
-        and result.adjusted[one.names] <= 1 - result.level
-    ]
-    if not text:
-        yield from _collect([one for one in result.pairs if one.measure == result.measure], result)
-    if result.best is not None:
-        corrected, own = written(result.best.corrected), written(result.best.own)
-        yield (
-            f"Judge {result.best.name} on examples that did not choose it: it looks best of "
-            f"{len(result.names)} here, and without that luck {title_of(result.measure)} is "
-            f"{corrected.value} {corrected.interval}, not {own.value}: `truerisk score`."
-        )
-
-
 def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
     defined = [one for one in pairs if one.settled_by is not None]
     if not defined:
@@ -741,18 +711,3 @@ def _collect(pairs: Sequence[Comparison], result: Any) -> Iterator[str]:
         f"{closest.names[0]} ({difference_words(closest)}), the pair that is settled first: "
         f"`truerisk {COMPARE}` again with them."
     )
-
-
-COMPARISONS = Presenter(
-    title="Which model is really better?",
-    subtitle=_sizes,
-    tiles=_tiles_of_models,
-    sections=_sections_of_models,
-    notes=comparison_remarks,
-    blocks=_blocks,
-    tables=comparisons_tables,
-    facts=comparisons_facts,
-    next_steps=_next_steps,
-    intervals=_uses_of_models,
-    pictures=_pictures,
-)

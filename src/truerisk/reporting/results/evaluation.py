@@ -19,7 +19,7 @@ from truerisk.measures.registry import measure_of, spoken_title, title_of
 from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Rule, by_rules
+from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
 from truerisk.reporting.sections.explorer import explorer_section, sliced_scores
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
@@ -70,58 +70,122 @@ LONGEST_NAME = 30  # characters, so that the number behind it is seen
 
 @dataclass(frozen=True)
 class Group:
-    """Measures drawn on one axis, which holds the best value too; or each on an axis of its own."""
+    """Measures drawn on one axis, which holds the best value too; or each on an axis of its own.
+
+    `heading` is for a figure, in which only measures between 0 and 1 are drawn.
+    """
 
     title: str
     also: tuple[float, ...] = ()
+    heading: str = ""
     shared: bool = True
 
 
-HIGHER = Group("Higher is better, 1 is perfect", (1.0,))
-LOWER = Group("Lower is better, 0 is perfect", (0.0,))
+HIGHER = Group("Higher is better, 1 is perfect", (1.0,), "Higher is better")
+LOWER = Group("Lower is better, 0 is perfect", (0.0,), "Lower is better")
 BOTH_SIGNS = Group("1 is perfect, 0 is chance", (0.0, 1.0))
 OWN_SCALE = Group("On a scale of their own", shared=False)
 
 
-def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
-    """Give the sections of an evaluation, the way from the whole to its parts."""
-    yield doc.Section(
-        "forest",
-        "Every measure, and how sure it is",
-        {"groups": list(_groups(evaluation))},
-        "The dot is the value on these examples. The line is its "
-        f"{interval_heading(evaluation.level, evaluation.values())}: values that these examples do "
-        "not rule out.",
-    )
-    mistakes = mistake_table(evaluation)
-    sections = (
-        _confusion_section(evaluation),
-        None if mistakes is None else doc.table_section(mistakes),
-        _classes_section(evaluation),
-        _slices_section(evaluation),
-        explorer_section(evaluation),
-    )
-    yield from filter(None, sections)
-    yield from score_sections(evaluation)
+class EvaluationPresenter(Presenter):
+    """Every measure of predictions, their classes, slices and scores."""
 
+    question = "How good is this classifier?"
 
-def evaluation_subtitle(evaluation: Evaluation) -> Iterator[str]:
-    """Say how many examples and classes there are, and which intervals."""
-    yield counted(evaluation.n, "example")
-    if evaluation.labels:
-        yield counted(len(evaluation.labels), "class", "classes")
-    if evaluation.pos_label is not None:
-        yield f"positive: {visible(evaluation.pos_label)}"
-    yield interval_subtitle(evaluation.level, evaluation.values())
+    def subtitle(self, evaluation: Evaluation) -> Iterator[str]:
+        """Say how many examples and classes there are, and which intervals."""
+        yield counted(evaluation.n, "example")
+        if evaluation.labels:
+            yield counted(len(evaluation.labels), "class", "classes")
+        if evaluation.pos_label is not None:
+            yield f"positive: {visible(evaluation.pos_label)}"
+        yield interval_subtitle(evaluation.level, evaluation.values())
 
+    def tiles(self, evaluation: Evaluation) -> Iterator[doc.Tile]:
+        """Give the few measures that matter."""
+        # Where the verdict says that accuracy misleads, what it points to comes first.
+        misleads = has_code(evaluation.verdict, "accuracy_misleads")
+        order = HEADLINES_OF_RARE if misleads else HEADLINES
+        for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
+            yield doc.Tile.of(title_of(name), evaluation[name])
 
-def evaluation_tiles(evaluation: Evaluation) -> Iterator[doc.Tile]:
-    """Give the few measures that matter."""
-    # Where the verdict says that accuracy misleads, what it points to comes first.
-    misleads = has_code(evaluation.verdict, "accuracy_misleads")
-    order = HEADLINES_OF_RARE if misleads else HEADLINES
-    for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
-        yield doc.Tile.of(title_of(name), evaluation[name])
+    def sections(self, evaluation: Evaluation) -> Iterator[doc.Section]:
+        """Give the sections of an evaluation, the way from the whole to its parts."""
+        yield doc.Section(
+            "forest",
+            "Every measure, and how sure it is",
+            {"groups": list(_groups(evaluation))},
+            "The dot is the value on these examples. The line is its "
+            f"{interval_heading(evaluation.level, evaluation.values())}: values that these "
+            "examples do not rule out.",
+        )
+        mistakes = mistake_table(evaluation)
+        sections = (
+            _confusion_section(evaluation),
+            None if mistakes is None else doc.table_section(mistakes),
+            _classes_section(evaluation),
+            _slices_section(evaluation),
+            explorer_section(evaluation),
+        )
+        yield from filter(None, sections)
+        yield from score_sections(evaluation)
+
+    def notes(self, evaluation: Any) -> Iterable[str]:
+        return remarks(evaluation)
+
+    def blocks(self, evaluation: Evaluation) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
+        yield doc.Sentences(evaluation.verdict)
+        yield measure_table(evaluation)
+        tables = (
+            class_table(evaluation, _class_measures(evaluation)[:3], MAX_CLASSES_SHOWN),
+            confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
+            mistake_table(evaluation),
+            slice_table(evaluation, narrow=True),
+        )
+        yield from filter(None, tables)
+        left = left_out(evaluation, MAX_CLASSES_SHOWN)
+        if left:
+            yield doc.Sentences([f"{left} --json has all."])
+        yield doc.Sentences(remarks(evaluation), "Notes")
+        yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+
+    def tables(self, evaluation: Evaluation) -> Iterator[doc.Table]:
+        """Give the tables of Markdown and LaTeX."""
+        tables = (
+            measure_table(evaluation),
+            class_table(evaluation),
+            confusion_table(evaluation),
+            slice_table(evaluation),
+        )
+        return filter(None, tables)
+
+    def facts(self, evaluation: Evaluation) -> doc.Facts:
+        return evaluation_facts(evaluation)
+
+    def next_steps(self, evaluation: Evaluation) -> Iterable[str]:
+        """Say what to do about predictions that were scored."""
+        before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
+        if before_all:  # until that is done the other numbers mislead
+            yield from before_all
+            return
+        yield from by_rules(RULES, compare_with_the_present)(evaluation)
+        yield from perhaps_probabilities(evaluation)
+
+    def intervals(self, evaluation: Any) -> Iterator[Use]:
+        return prediction_uses(evaluation)
+
+    def pictures(self, evaluation: Evaluation) -> doc.Pictures:
+        """Draw every measure, what was called what, the classes, and the scores."""
+        yield "measures", measure_forest(evaluation)
+        confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
+        if confusion is not None:
+            yield "confusion", doc.Matrix(labels=confusion[0], counts=confusion[1])
+        if evaluation.by_class:
+            yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
+        if evaluation.slices:
+            yield "slices", slice_forest(evaluation)
+        yield from score_pictures(evaluation)
 
 
 def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
@@ -142,7 +206,8 @@ def _group_of(name: str) -> Group:
     if result.measure_range == (-1.0, 1.0):
         return BOTH_SIGNS
     if average:
-        return Group(f"{average.capitalize()} averages over the classes", (1.0,))
+        averages = f"{average.capitalize()} averages"
+        return Group(f"{averages} over the classes", (1.0,), averages)
     return HIGHER if result.higher_is_better else LOWER
 
 
@@ -239,35 +304,6 @@ def _class_measures(evaluation: Evaluation) -> tuple[str, ...]:
     """List the measures of single classes that are shown, all of them if none is a usual one."""
     offered = tuple(next(iter(evaluation.by_class.values()), ()))
     return tuple(name for name in CLASS_MEASURES if name in offered) or offered
-
-
-def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
-    yield doc.Sentences(evaluation.verdict)
-    yield measure_table(evaluation)
-    tables = (
-        class_table(evaluation, _class_measures(evaluation)[:3], MAX_CLASSES_SHOWN),
-        confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
-        mistake_table(evaluation),
-        slice_table(evaluation, narrow=True),
-    )
-    yield from filter(None, tables)
-    left = left_out(evaluation, MAX_CLASSES_SHOWN)
-    if left:
-        yield doc.Sentences([f"{left} --json has all."])
-    yield doc.Sentences(remarks(evaluation), "Notes")
-    yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
-
-
-def _tables(evaluation: Evaluation) -> Iterator[doc.Table]:
-    """Give the tables of Markdown and LaTeX."""
-    tables = (
-        measure_table(evaluation),
-        class_table(evaluation),
-        confusion_table(evaluation),
-        slice_table(evaluation),
-    )
-    return filter(None, tables)
 
 
 def measure_table(evaluation: Evaluation) -> doc.Table:
@@ -448,7 +484,7 @@ def slice_forest(evaluation: Evaluation) -> doc.Forest:
     )
 
 
-# Notes, what was assumed, and what to do
+# Notes, what was assumed, and next steps
 
 
 def remarks(evaluation: Evaluation) -> tuple[str, ...]:
@@ -479,16 +515,6 @@ def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> doc.
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target", *skip})
-
-
-def _next_steps(evaluation: Evaluation) -> Iterator[str]:
-    """Say what to do about predictions that were scored."""
-    before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
-    if before_all:  # until that is done the other numbers mislead
-        yield from before_all
-        return
-    yield from by_rules(RULES, compare_with_the_present)(evaluation)
-    yield from perhaps_probabilities(evaluation)
 
 
 def swapped_labels(evaluation: Evaluation) -> Iterator[str]:
@@ -746,44 +772,21 @@ def _width(estimate: Estimate) -> float:
     return high - low
 
 
-def evaluation_pictures(evaluation: Evaluation) -> doc.Pictures:
-    """Draw every measure, what was called what, the classes, and the scores."""
-    yield "measures", measure_forest(evaluation)
-    confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
-    if confusion is not None:
-        yield "confusion", doc.Matrix(labels=confusion[0], counts=confusion[1])
-    if evaluation.by_class:
-        yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
-    if evaluation.slices:
-        yield "slices", slice_forest(evaluation)
-    yield from score_pictures(evaluation)
-
-
 def measure_forest(evaluation: Evaluation) -> doc.Forest:
     """Describe the measures that lie between 0 and 1, in groups; the others are named."""
     groups: dict[str, list[doc.Entry]] = {}
     others = []
     for name, estimate in evaluation.items():
-        heading = _heading(name)
-        if heading is None:
-            others.append(name)
-        else:
+        heading = _group_of(name).heading
+        if heading:
             groups.setdefault(heading, []).append(doc.Entry(title_of(name), estimate))
+        else:
+            others.append(name)
     if not groups:
         return doc.forest_of([replace(evaluation[name], measure=name) for name in others])
     rows = [row for heading, result in groups.items() for row in (doc.Entry(heading), *result)]
     note = f"On other scales: {', '.join(map(title_of, others))}" if others else ""
     return doc.Forest(rows=rows, note=note, span=doc.SHARE_RANGE)
-
-
-def _heading(name: str) -> str | None:
-    """Name the group of a measure; None where it is not between 0 and 1."""
-    result, average = measure_of(name)
-    if result is None or result.measure_range != doc.SHARE_RANGE:
-        return None
-    if average:
-        return f"{average.capitalize()} averages"
-    return "Higher is better" if result.higher_is_better else "Lower is better"
 
 
 def class_sizes(evaluation: Evaluation) -> dict[str, float]:
@@ -825,18 +828,3 @@ def class_forest(
         },
         extra_words="on the documents held out",
     )
-
-
-EVALUATION = Presenter(
-    title="How good is this classifier?",
-    subtitle=evaluation_subtitle,
-    tiles=evaluation_tiles,
-    sections=evaluation_sections,
-    notes=remarks,
-    blocks=evaluation_blocks,
-    tables=_tables,
-    facts=evaluation_facts,
-    next_steps=_next_steps,
-    intervals=prediction_uses,
-    pictures=evaluation_pictures,
-)

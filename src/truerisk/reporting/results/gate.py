@@ -1,11 +1,12 @@
 """A gate: the answer, one row per claim, and how to open it."""
 
+from collections.abc import Iterator
 from itertools import chain
 
 from truerisk.gates import GateResult
 from truerisk.reporting import document as doc
-from truerisk.reporting.presenter import Presenter
-from truerisk.reporting.results.estimate import estimate_uses
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.estimate import EstimatePresenter
 from truerisk.reporting.sections.coverage import marks_of
 from truerisk.reporting.wording import spoken, written
 
@@ -23,28 +24,35 @@ def checks_table(result: GateResult) -> doc.Table:
     return doc.Table(f"Gate: {result.name}", columns, tuple(rows))
 
 
-def _verdict(result: GateResult) -> list[str]:
-    return [result.verdict, *(str(one) for one in result.checks if not one.is_shown)]
+class GatePresenter(Presenter):
+    """The answer, one row per claim."""
 
+    question = "Does this model ship?"
 
-def _facts(result: GateResult) -> doc.Facts:
-    """Say which files were read."""
-    yield "gate", result.name
-    for file in result.source.get("files", ()):
-        yield "file", str(getattr(file, "path", file))
+    def subtitle(self, result: GateResult) -> list[str]:
+        return [result.name]
 
+    def verdict(self, result: GateResult) -> list[str]:
+        return [result.verdict, *(str(one) for one in result.checks if not one.is_shown)]
 
-GATE = Presenter(
-    title="Does this model ship?",
-    subtitle=lambda result: [result.name],
-    verdict=_verdict,
-    sections=lambda result: [doc.table_section(checks_table(result))],
-    notes=lambda _: (),
-    blocks=lambda result: [doc.Sentences(_verdict(result)), checks_table(result)],
-    tables=lambda result: [checks_table(result)],
-    facts=_facts,
-    intervals=lambda result: chain.from_iterable(
-        estimate_uses(one.estimate) for one in result.checks
-    ),
-    pictures=lambda result: [("claims", doc.forest_of([one.estimate for one in result.checks]))],
-)
+    def sections(self, result: GateResult) -> list[doc.Section]:
+        return [doc.table_section(checks_table(result))]
+
+    def blocks(self, result: GateResult) -> list[doc.Block]:
+        return [doc.Sentences(self.verdict(result)), checks_table(result)]
+
+    def tables(self, result: GateResult) -> list[doc.Table]:
+        return [checks_table(result)]
+
+    def facts(self, result: GateResult) -> doc.Facts:
+        """Say which files were read."""
+        yield "gate", result.name
+        for file in result.source.get("files", ()):
+            yield "file", str(getattr(file, "path", file))
+
+    def intervals(self, result: GateResult) -> Iterator[Use]:
+        own = EstimatePresenter()
+        return chain.from_iterable(own.intervals(one.estimate) for one in result.checks)
+
+    def pictures(self, result: GateResult) -> doc.Pictures:
+        yield "claims", doc.forest_of([one.estimate for one in result.checks])
