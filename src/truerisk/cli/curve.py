@@ -70,12 +70,7 @@ def curve(data: Path, **options: Any) -> None:
     result = _curve(data, options)
     wanted = options["wanted"]
     extra = None if wanted is None else {"needed": needed_sizes(result, wanted)}
-    out.deliver(
-        result,
-        options,
-        lambda: out.show(result, options["form"], extra=extra, wanted=wanted),
-        wanted=wanted,
-    )
+    out.deliver(result, options, extra=extra, wanted=wanted)
     _finish(result)
 
 

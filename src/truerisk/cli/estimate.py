@@ -39,15 +39,13 @@ ONLY_DOCUMENTS = (
     "labels", "id_column", "split", "holdout", "categories", "cost", "rho", "min_documents",
     "multilabel_sep", "strip", "top",
 )  # fmt: skip
-ONLY_TABLES = (
-    "interval", "folds", "repeats", "test_size", "not_stratified", "allow_small_classes",
-    "allow_failed", "tune", "measure", "pos_label", "group", "drop", "categorical",
-    "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
-    "region",
-)  # fmt: skip
 ONLY_REFITS = (
     "against", "test", "region", "interval", "folds", "repeats", "test_size", "not_stratified",
     "allow_small_classes", "allow_failed", "tune", "measure", "group", "cluster", "resume",
+)  # fmt: skip
+ONLY_TABLES = (
+    *ONLY_REFITS, "pos_label", "drop", "categorical", "missing_values", "decimal", "fail_under",
+    "fail_over",
 )  # fmt: skip
 ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
@@ -318,12 +316,9 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
             **_design(options, ("folds", "repeats")),
         )
     comparison = replace(comparison, notes=(*table.notes, *comparison.notes))
-    out.deliver(
-        comparison,
-        options,
-        lambda: out.show_difference(comparison, table, options["form"]),
-        source=out.table_source(table, seed=seed),
-    )
+    read = {"file": table.source, "target": table.target}
+    source = out.table_source(table, seed=seed)
+    out.deliver(comparison, options, source=source, extra={"source": read})
     if not comparison.difference.is_defined:
         out.exit_partial(comparison.verdict.removesuffix("."))
 
@@ -354,11 +349,7 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
         )
     for message in dict.fromkeys(str(one.message) for one in met):
         click.echo(f"Warning: {message}", err=True)
-    out.deliver(
-        evaluation,
-        options,
-        lambda: out.show(evaluation, options["form"], width=CATEGORY_WIDTH, top=options["top"]),
-    )
+    out.deliver(evaluation, options, width=CATEGORY_WIDTH, top=options["top"])
     undefined = [one.name for one in evaluation.categories if one.reason is not None]
     undefined = [name for name in undefined if name in categories]
     if undefined or evaluation.undefined:

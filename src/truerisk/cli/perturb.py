@@ -102,13 +102,12 @@ def perturb(data: Path, **options: Any) -> None:
         else:
             settings |= opt.only(options, "measure", "pos_label")
             result, rivals = _interval(table, options, settings)
-    form, source = options["form"], out.table_source(table, model=options["model"], seed=seed)
+    source = out.table_source(table, model=options["model"], seed=seed)
+    read = {"file": table.source, "target": table.target, "seed": seed}
     if options["without"]:
-        show = partial(out.show_difference, comparison, table, form, seed=seed)
-        out.deliver(comparison, options, show, source=source)
+        out.deliver(comparison, options, source=source, extra={"source": read})
     else:
-        facts = {"file": table.source, "target": table.target, "seed": seed}
-        show = partial(_show, result, rivals, form, facts)
+        show = partial(_show, result, rivals, options["form"], read)
         out.deliver(result, options, show, rivals=rivals, source=source)
 
 
