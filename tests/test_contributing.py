@@ -57,17 +57,17 @@ def miss_rate(counts: BinaryCounts) -> Proportion:
 )
 SECTION = Change(
     "src/truerisk/reporting/results/evaluation.py",
-    """    yield doc.Section(
-        "table",
-        "A section of one's own",
-        {
-            "columns": [{"heading": "Word", "numeric": False}],
-            "rows": [["newcomer"]],
-            "left_out": 0,
-        },
-    )
+    """        yield doc.Section(
+            "table",
+            "A section of one's own",
+            {
+                "columns": [{"heading": "Word", "numeric": False}],
+                "rows": [["newcomer"]],
+                "left_out": 0,
+            },
+        )
 """,
-    before="    yield doc.Section(\n",
+    before="        yield doc.Section(\n",
 )
 LEARNER = Change(
     "src/truerisk/learners/named_models.py",

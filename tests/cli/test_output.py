@@ -158,12 +158,12 @@ def test_options_of_the_chapter_reach_the_page(monkeypatch, tmp_path):
     @click.command()
     @output.page
     def command(**options):
-        deliver(None, options, lambda: click.echo("the result"), wanted=0.1)
+        deliver(None, options, lambda: click.echo("the result"), source={"rows": 3}, wanted=0.1)
 
     page = tmp_path / "page.html"
     ended = CliRunner().invoke(command, ["--html", str(page)])
     assert ended.output == f"the result\nThe page is in {page}\n"
-    assert given == {"wanted": 0.1, "path": page}
+    assert given == {"source": {"rows": 3}, "wanted": 0.1, "path": page}
 
 
 def test_a_reader_who_leaves_does_not_keep_the_page_from_being_written(predictions, tmp_path):

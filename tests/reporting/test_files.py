@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EACCES, "denied")
 
-    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse)
     with pytest.raises(ResourceError, match=r"cannot be written: Permission denied"):
         check_destination(tmp_path / "report.html")
 

@@ -57,7 +57,7 @@ COMMANDS = {
 SHARED = {
     "threshold": "thresholds",
     "reject": "thresholds",
-    **dict.fromkeys(("plan", "bounds", "folds", "measures"), "calculators"),
+    **dict.fromkeys(("plan", "bounds", "folds", "split", "measures"), "calculators"),
 }
 
 

@@ -9,7 +9,6 @@ import click
 from truerisk.cli import FINDING
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
-from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
 
 OF_PREDICTIONS = ("truth", "pred", "score", "weight", "id_column", "label_map", "strip",
@@ -27,8 +26,8 @@ OF_TABLES = ("drop", "text", "categorical", "missing_values", "folds", "repeats"
 @opt.option("--folds", "Folds of the estimates: 10 if absent.", int)
 @opt.option("--repeats", "Repetitions of the estimates: 5 if absent.", int)
 @opt.jobs
-@tables.target
-@tables.features
+@opt.target
+@opt.features
 @opt.positive
 @opt.level
 @opt.measure
@@ -102,9 +101,9 @@ def _audit_model(data: Path, options: dict[str, Any], seconds: float | None) -> 
 
     from truerisk.estimation.audit import audit_model
 
-    table = tables.table_from(data, options)
+    table = opt.table_from(data, options)
     name = options["model"] or "linear_svm"
-    model = tables.models_from((name,), table, options["size"] or len(table) // 3)[name]
+    model = opt.models_from((name,), table, options["size"] or len(table) // 3)[name]
     with Progress("Sampling", quiet=options["quiet"]) as progress:
         result = audit_model(
             model,

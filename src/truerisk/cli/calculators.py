@@ -1,11 +1,14 @@
-"""`truerisk plan`, `bounds`, `folds` and `measures`: answers from numbers alone, with no file."""
+"""`truerisk plan`, `bounds`, `folds`, `split` and `measures`: what needs no predictions."""
 
+import secrets
+from pathlib import Path
 from typing import Any
 
 import click
 
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
+from truerisk.cli.progress import Progress
 from truerisk.measures import MEASURES, find_measure
 from truerisk.measures.registry import Measure, title_of
 from truerisk.reporting.wording import interval_heading, percent, written
@@ -170,6 +173,63 @@ def _numbers(estimate: Resampled) -> tuple[str | float, ...]:
     if ends is None:
         return "none", *mean, "", "", "", len(estimate.replicates)
     return ends.method, *mean, ends.low, ends.high, ends.level, len(estimate.replicates)
+
+
+@click.command()
+@click.argument("data", type=opt.InputPath(exists=True, dir_okay=False, path_type=Path))
+@opt.column("--target", "Column of the labels; the last one if absent.")
+@opt.option("--method", "How to divide.", ("five_by_two", "k_fold"), "five_by_two")
+@opt.option("--folds", "Folds of k_fold.", int, 10)
+@click.option("--stratified/--no-stratified", default=True, help="Keep the shares of the classes.")
+@opt.flag("--allow-small-classes", "Let folds lack a class.")
+@opt.option("--delimiter", "Separator of the cells.", default=",")
+@opt.seed
+@opt.option(
+    "--output", "CSV file to write; printed if absent.", click.Path(path_type=Path), metavar="FILE"
+)
+def split(
+    data: Path,
+    *,
+    target: str | None,
+    method: str,
+    folds: int,
+    stratified: bool,
+    allow_small_classes: bool,
+    delimiter: str,
+    seed: int | None,
+    output: Path | None,
+) -> None:
+    """Divide the rows of the CSV file DATA; row, label, repetition and part are counted from 1.
+
+    \b
+    truerisk split data.csv --target label --seed 1 --output parts.csv
+    truerisk split data.csv --target label --method k_fold --folds 10
+    """
+    from truerisk.estimation.refits.splits import split_file
+    from truerisk.reporting.files import check_destination, write_whole
+    from truerisk.reporting.render.formats import csv_lines
+
+    if output is not None:
+        check_destination(output, [data])
+    drawn = secrets.randbelow(2**32) if seed is None else seed
+    with Progress("Dividing"):
+        columns = split_file(
+            data,
+            target,
+            method,
+            delimiter=delimiter,
+            folds=folds,
+            stratified=stratified,
+            allow_small_classes=allow_small_classes,
+            random_state=drawn,
+        )
+    text = csv_lines(tuple(columns), list(zip(*columns.values(), strict=True)))
+    if output is None:
+        click.echo(text)
+    else:
+        write_whole(output, text + "\n")
+        click.echo(f"The parts are in {output}", err=True)
+    click.echo(f"seed {drawn}", err=True)
 
 
 @click.command()

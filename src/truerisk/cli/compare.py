@@ -93,8 +93,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
             options=strictness,
             progress=progress,
         )
-    tiers = options["tiers"]
-    out.deliver(comparisons, options, lambda: out.show(comparisons, options["form"], tiers=tiers))
+    out.deliver(comparisons, options, tiers=options["tiers"])
     _finish(comparisons, check)
 
 

@@ -9,7 +9,6 @@ import click
 
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
-from truerisk.cli import table_options as tables
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ NO_ESTIMATE = "none"
 )
 @opt.level
 @opt.seed
-@tables.table
-@tables.running
+@opt.table
+@opt.running
 @out.formats("json", "csv")
 @out.page
 @out.quiet
@@ -71,12 +70,7 @@ def curve(data: Path, **options: Any) -> None:
     result = _curve(data, options)
     wanted = options["wanted"]
     extra = None if wanted is None else {"needed": needed_sizes(result, wanted)}
-    out.deliver(
-        result,
-        options,
-        lambda: out.show(result, options["form"], extra=extra, wanted=wanted),
-        wanted=wanted,
-    )
+    out.deliver(result, options, extra=extra, wanted=wanted)
     _finish(result)
 
 
@@ -85,11 +79,11 @@ def _curve(data: Path, options: dict[str, Any]) -> "LearningCurve":
     from truerisk.results import as_plain
 
     sizes = _numbers(options["sizes"])
-    seed = tables.seed_from(options)
-    table = tables.table_from(data, options)
+    seed = opt.seed_from(options)
+    table = opt.table_from(data, options)
     largest = max(sizes) if sizes else round((1 - options["test_size"]) * len(table))
-    models = tables.models_from(options["models"] or ("linear_svm",), table, largest)
-    with tables.training(table, options, seed) as settings:
+    models = opt.models_from(options["models"] or ("linear_svm",), table, largest)
+    with opt.training(table, options, seed) as settings:
         result = learning_curve(
             models,
             table.X,

@@ -13,7 +13,6 @@ import click
 
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
-from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
 from truerisk.errors import NotConvergedWarning, UnstableWarning
 from truerisk.learners.named_models import MODELS
@@ -40,15 +39,13 @@ ONLY_DOCUMENTS = (
     "labels", "id_column", "split", "holdout", "categories", "cost", "rho", "min_documents",
     "multilabel_sep", "strip", "top",
 )  # fmt: skip
-ONLY_TABLES = (
-    "interval", "folds", "repeats", "test_size", "not_stratified", "allow_small_classes",
-    "allow_failed", "tune", "measure", "pos_label", "group", "drop", "categorical",
-    "missing_values", "decimal", "cluster", "resume", "fail_under", "fail_over", "against", "test",
-    "region",
-)  # fmt: skip
 ONLY_REFITS = (
     "against", "test", "region", "interval", "folds", "repeats", "test_size", "not_stratified",
     "allow_small_classes", "allow_failed", "tune", "measure", "group", "cluster", "resume",
+)  # fmt: skip
+ONLY_TABLES = (
+    *ONLY_REFITS, "pos_label", "drop", "categorical", "missing_values", "decimal", "fail_under",
+    "fail_over",
 )  # fmt: skip
 ONLY_ONE = ("method", "interval", "test_size", "allow_failed", "fail_under", "fail_over")
 ONLY_TWO = ("test", "region")
@@ -99,12 +96,12 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     default="error_rate",
 )
 @opt.positive
-@tables.table
-@tables.labels
+@opt.table
+@opt.labels
 @opt.column("--id id_column", "Documents: column of unique ids.")
 @opt.column("--split", "Documents: column that says train or test; '' to ignore it.")
 @opt.option("--holdout", "Documents: hold out this share at random.", float, metavar="SHARE")
-@tables.categories
+@opt.categories
 @opt.option("--C cost", "Documents: C.", float, 0.5)
 @opt.option("--rho", "ρ: 1 for text, 2 is proven.", float, 1.0)
 @opt.option(
@@ -118,12 +115,12 @@ CATEGORY_WIDTH = 120  # columns of the table of categories where output is piped
     "Documents: use words that occur in at least this many; 3 if absent.",
     opt.COUNT,
 )
-@tables.multilabel_sep
+@opt.separator
 @opt.flag("--strip", "Documents: remove white space around labels.")
 @opt.option("--top", "Documents: show only this many categories.", opt.COUNT)
 @opt.level
 @opt.seed
-@tables.running
+@opt.running
 @out.checks
 @out.formats("json", "csv", "markdown", "latex")
 @out.page
@@ -206,12 +203,12 @@ def _estimate_learners(data: Path, options: dict[str, Any]) -> None:
 
     out.check_scoring(options["measure"])
     out.check_bounds(options)
-    seed = tables.seed_from(options)
-    table = tables.table_from(data, options)
+    seed = opt.seed_from(options)
+    table = opt.table_from(data, options)
     names = options["models"] or ("linear_svm",)
-    models = tables.models_from(names, table, len(table), tune=options["tune"])
+    models = opt.models_from(names, table, len(table), tune=options["tune"])
     several = len(models) > 1
-    with tables.training(table, options, seed) as settings:
+    with opt.training(table, options, seed) as settings:
         settings |= {
             **_design(options, ("folds", "repeats", "test_size")),
             **opt.only(options, "interval", "allow_failed"),
@@ -268,9 +265,9 @@ def _estimate_by_training(data: Path, options: dict[str, Any]) -> None:
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --method xi_alpha.")
     out.check_bounds(options)
-    table = tables.table_from(data, options)
+    table = opt.table_from(data, options)
     names = options["models"] or ("linear_svm",)
-    model = tables.models_from(names, table, len(table))[names[0]]
+    model = opt.models_from(names, table, len(table))[names[0]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableWarning)  # the notes say it
         evaluation = xi_alpha(
@@ -299,13 +296,13 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
     if len(options["models"]) > 1:
         raise click.UsageError("--model: once with --against, which names the other learner.")
     out.check_scoring(options["measure"])
-    seed = tables.seed_from(options)
-    table = tables.table_from(data, options)
+    seed = opt.seed_from(options)
+    table = opt.table_from(data, options)
     names = (*(options["models"] or ("linear_svm",)), options["against"])
     first, second = (
-        tables.models_from((name,), table, len(table), tune=options["tune"])[name] for name in names
+        opt.models_from((name,), table, len(table), tune=options["tune"])[name] for name in names
     )
-    with tables.training(table, options, seed) as settings:
+    with opt.training(table, options, seed) as settings:
         comparison: Comparison = compare_models(
             first,
             second,
@@ -319,12 +316,9 @@ def _compare_learners(data: Path, options: dict[str, Any]) -> None:
             **_design(options, ("folds", "repeats")),
         )
     comparison = replace(comparison, notes=(*table.notes, *comparison.notes))
-    out.deliver(
-        comparison,
-        options,
-        lambda: out.show_difference(comparison, table, options["form"]),
-        source=out.table_source(table, seed=seed),
-    )
+    read = {"file": table.source, "target": table.target}
+    source = out.table_source(table, seed=seed)
+    out.deliver(comparison, options, source=source, extra={"source": read})
     if not comparison.difference.is_defined:
         out.exit_partial(comparison.verdict.removesuffix("."))
 
@@ -337,8 +331,8 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
 
     # A random division replaces the one in the file.
     split = "" if options["split"] is None and options["holdout"] is not None else options["split"]
-    documents = tables.corpus_from(corpus, options, split)
-    categories = tables.categories_from(options)
+    documents = opt.corpus_from(corpus, options, split)
+    categories = opt.categories_from(options)
     bar = Progress("Training", quiet=options["quiet"])
     with warnings.catch_warnings(record=True) as met, bar as progress:
         warnings.simplefilter("ignore", UnstableWarning)  # the verdict says it
@@ -355,11 +349,7 @@ def _estimate_documents(corpus: Path, options: dict[str, Any]) -> None:
         )
     for message in dict.fromkeys(str(one.message) for one in met):
         click.echo(f"Warning: {message}", err=True)
-    out.deliver(
-        evaluation,
-        options,
-        lambda: out.show(evaluation, options["form"], width=CATEGORY_WIDTH, top=options["top"]),
-    )
+    out.deliver(evaluation, options, width=CATEGORY_WIDTH, top=options["top"])
     undefined = [one.name for one in evaluation.categories if one.reason is not None]
     undefined = [name for name in undefined if name in categories]
     if undefined or evaluation.undefined:

@@ -19,7 +19,6 @@ from truerisk.results import Evaluation, Reportable, has_code
 
 if TYPE_CHECKING:
     from truerisk.inputs.tables import Table
-    from truerisk.results import Comparison
 
 
 DEFAULT_WIDTH = 80  # columns, where output is piped and COLUMNS is not set
@@ -177,13 +176,16 @@ def show(
     *,
     extra: Mapping[str, Any] | None = None,
     width: int = DEFAULT_WIDTH,
-    **terminal_options: Any,
+    **fields: Any,
 ) -> None:
-    """Print a result: as tables, or in a format; `extra` is part of the JSON only."""
+    """Print a result: as tables, or in a format; `extra` is part of the JSON only.
+
+    `fields` are those of its presenter.
+    """
     if form is None:
         from truerisk.reporting.render.terminal import print_result
 
-        print_result(result, console(width), **terminal_options)
+        print_result(result, console(width), **fields)
     else:
         from truerisk.reporting.render.formats import formatted
 
@@ -232,14 +234,6 @@ def table_source(table: "Table", **settings: Any) -> dict[str, Any]:
     return {"files": files, "target": table.target, **settings}
 
 
-def show_difference(
-    comparison: "Comparison", table: "Table", form: str | None, **facts: Any
-) -> None:
-    """Print the comparison of two learners: as a table, or in a format."""
-    source = {"file": table.source, "target": table.target, **facts}
-    show(comparison, form, extra={"source": source})
-
-
 # Files first, then the printed result
 
 
@@ -247,23 +241,28 @@ def deliver(
     result: Any,
     options: dict[str, Any],
     print_result: Callable[[], None] | None = None,
-    **chapter_options: Any,
+    *,
+    source: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    width: int = DEFAULT_WIDTH,
+    **fields: Any,
 ) -> None:
     """Write the page and the figures, print the result, then say where the files are.
 
     Files come first: a reader that closes the pipe must not keep them from being written.  If
-    they cannot be written, the result is printed all the same.
+    they cannot be written, the result is printed all the same.  `source` is told on the page,
+    `extra` in JSON; `fields` are those of the presenter.
     """
     quiet = options.get("quiet", False)
     failure, places = None, []
     try:
-        places = write_files(result, options, **chapter_options)
+        places = write_files(result, options, source=source, **fields)
     except Exception as error:  # noqa: BLE001  (raised again below)
         failure = error
     if not quiet and print_result is not None:
         print_result()
     elif not quiet:
-        show(result, options["form"])
+        show(result, options["form"], extra=extra, width=width, **fields)
     if failure is not None:
         raise failure
     if not quiet and options.get("form") is None:
@@ -271,7 +270,7 @@ def deliver(
             click.echo(sentence)
 
 
-def write_files(result: Any, options: dict[str, Any], **chapter_options: Any) -> list[str]:
+def write_files(result: Any, options: dict[str, Any], **on_page: Any) -> list[str]:
     """Write the page and the figures of the options; return a sentence for each."""
     page, folder = options.get("html"), options.get("figures")
     places: list[str] = []
@@ -281,7 +280,7 @@ def write_files(result: Any, options: dict[str, Any], **chapter_options: Any) ->
         if page is not None:
             from truerisk.reporting.page import report_of
 
-            report_of(result, **chapter_options).save(page)
+            report_of(result, **on_page).save(page)
             places.append(f"The page is in {page}")
         if folder is not None:
             from truerisk.reporting.render.figures import save_figures

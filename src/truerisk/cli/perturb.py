@@ -10,7 +10,6 @@ import click
 
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
-from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ ABOUT = {"this model": "this model", "the learner at this sample size": "the lea
 @opt.level
 @opt.seed
 @opt.threads
-@tables.table
+@opt.table
 @out.formats("json", "csv")
 @out.page
 @out.quiet
@@ -85,7 +84,7 @@ def perturb(data: Path, **options: Any) -> None:
     if other and (options["without"] or options["rivals"]):
         raise click.UsageError("--measure: not with --without or --rivals, which are of the error.")
     out.check_outputs(options, [data])
-    table = tables.table_from(data, options)
+    table = opt.table_from(data, options)
     if options["rivals"] and table.groups is not None:
         raise click.UsageError("--rivals: not with --group; the other rules need independent rows.")
     seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
@@ -103,13 +102,12 @@ def perturb(data: Path, **options: Any) -> None:
         else:
             settings |= opt.only(options, "measure", "pos_label")
             result, rivals = _interval(table, options, settings)
-    form, source = options["form"], out.table_source(table, model=options["model"], seed=seed)
+    source = out.table_source(table, model=options["model"], seed=seed)
+    read = {"file": table.source, "target": table.target, "seed": seed}
     if options["without"]:
-        show = partial(out.show_difference, comparison, table, form, seed=seed)
-        out.deliver(comparison, options, show, source=source)
+        out.deliver(comparison, options, source=source, extra={"source": read})
     else:
-        facts = {"file": table.source, "target": table.target, "seed": seed}
-        show = partial(_show, result, rivals, form, facts)
+        show = partial(_show, result, rivals, options["form"], read)
         out.deliver(result, options, show, rivals=rivals, source=source)
 
 
@@ -120,7 +118,7 @@ def _interval(
     from truerisk.estimation.svm.rivals import rival_intervals
 
     name = options["model"]
-    model = tables.models_from((name,), table, len(table))[name]
+    model = opt.models_from((name,), table, len(table))[name]
     result = perturbation(model, table.X, table.y, **settings)
     taken = opt.only(settings, "replicates", "folds", "level", "random_state", "n_jobs")
     rivals = rival_intervals(model, table.X, table.y, **taken) if options["rivals"] else {}
@@ -133,9 +131,9 @@ def _difference(
     """Compare the SVM on the table without some columns with the SVM on all of it."""
     from truerisk.comparison.learners.perturbed import perturbation_difference
 
-    fewer = tables.table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
+    fewer = opt.table_from(data, {**options, "drop": (*options["drop"], *options["without"])})
     name = options["model"]
-    first, second = (tables.models_from((name,), one, len(one))[name] for one in (fewer, table))
+    first, second = (opt.models_from((name,), one, len(one))[name] for one in (fewer, table))
     listed = ", ".join(options["without"])
     result = perturbation_difference(
         first,

@@ -8,7 +8,6 @@ import click
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
 from truerisk.cli.progress import Progress
-from truerisk.cli.table_options import place_of
 from truerisk.errors import InputError
 from truerisk.measures.registry import BINOMIAL_INTERVALS, CELL_INTERVALS
 from truerisk.results import Evaluation
@@ -101,7 +100,7 @@ def _evaluation(files: tuple[Path, ...], options: dict[str, Any]) -> Evaluation:
         del settings["threshold"], settings["probabilities"]
         return evaluate_counts(read_counts(options["counts"]), **settings)
     settings |= opt.only(options, "pass_at", "by", "by_pairs")
-    place, bar = place_of(options["cluster"]), Progress("Reading", quiet=options["quiet"])
+    place, bar = opt.place_of(options["cluster"]), Progress("Reading", quiet=options["quiet"])
     with place, bar as progress:
         return evaluate_files(files, roles=roles, options=strictness, progress=progress, **settings)
 

@@ -9,7 +9,6 @@ import click
 
 from truerisk.cli import options as opt
 from truerisk.cli import output as out
-from truerisk.cli import table_options as tables
 from truerisk.cli.progress import Progress
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 
@@ -42,11 +41,11 @@ WORDS = {"none": None, "true": True, "false": False}
 @opt.option("--seed --random-state", "Its seed.", click.IntRange(0), 0)
 @opt.threads
 @opt.level
-@tables.table
-@tables.labels
+@opt.table
+@opt.labels
 @opt.column("--split", "Documents: column that says train or test.")
-@tables.categories
-@tables.multilabel_sep
+@opt.categories
+@opt.separator
 @out.formats("json", "csv", "markdown", "latex")
 @out.page
 @out.quiet
@@ -115,9 +114,9 @@ def _chosen(model: Any, X: Any, y: Any, over: Any, options: dict[str, Any]) -> "
 
 
 def _of_table(data: Path, over: dict[str, list[Any]], options: dict[str, Any]) -> "Selection":
-    table = tables.table_from(data, options)
+    table = opt.table_from(data, options)
     name = options["model"] or "linear_svm"
-    model = tables.models_from((name,), table, len(table))[name]
+    model = opt.models_from((name,), table, len(table))[name]
     result = _chosen(model, table.X, table.y, over or None, options)
     return replace(result, notes=(*table.notes, *result.notes))
 
@@ -129,11 +128,11 @@ def _of_documents(data: Path, over: dict[str, list[Any]], options: dict[str, Any
     from truerisk.svm.linear import LinearSVM
     from truerisk.text.vectorizer import SETTINGS, Vectorizer
 
-    corpus = tables.corpus_from(data, options, options["split"])
+    corpus = opt.corpus_from(data, options, options["split"])
     if corpus.texts is None:
         raise InputError("`DATA` must hold texts; got vectors. Name the --target of a table.")
     rows = corpus.part("train") if "train" in (corpus.split or ()) else np.arange(len(corpus))
-    listed = tables.categories_from(options)
+    listed = opt.categories_from(options)
     names = listed or corpus.categories
     if len(names) == 2 and not listed and all(len(one) == 1 for one in corpus.labels):
         names = names[1:]  # one is what the other is not

@@ -1,12 +1,14 @@
-"""Writing a file whole or not at all."""
+"""Writing files whole or not at all."""
 
 import os
-import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.records.places import shown_path
+
+UNCHANGED = " Nothing was changed."
 
 
 def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
@@ -25,12 +27,7 @@ def check_destination(path: Path, inputs: Iterable[Path] = ()) -> None:
         raise ResourceError(
             f"The folder of the output must exist; {shown_path(folder)} does not. Make it first."
         )
-    trial = _beside(path)
-    try:
-        os.close(_open_new(trial))
-        trial.unlink()
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    put_files({}, folder, path, UNCHANGED)
 
 
 def write_whole(path: Path, text: str) -> Path:
@@ -39,29 +36,26 @@ def write_whole(path: Path, text: str) -> Path:
     A full disk, or being stopped half-way, leaves the old file as it was and no other behind.
     """
     check_destination(path)
-    beside = _beside(path)
+    return put_files({path.name: text.encode()}, path.parent, path, UNCHANGED)[0]
+
+
+def put_files(
+    contents: Mapping[str, bytes], folder: Path, output: Path | None = None, ending: str = ""
+) -> list[Path]:
+    """Write all files beside their places in a folder, then move them there; give their paths.
+
+    A failure names the `output`, the folder if None, before its `ending`.
+    """
     try:
-        with os.fdopen(_open_new(beside), "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".truerisk-", suffix=".part") as beside:
+            for name, content in contents.items():
+                with (Path(beside) / name).open("xb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+            return [(Path(beside) / name).replace(folder / name) for name in contents]
     except OSError as error:
-        raise _cannot_write(path, error) from error
-    finally:
-        beside.unlink(missing_ok=True)
-    return path
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".truerisk-{secrets.token_hex(8)}.part")
-
-
-def _open_new(path: Path) -> int:
-    # 0o666 leaves the permissions to the user's umask, as for any file a program writes.
-    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-
-
-def _cannot_write(path: Path, error: OSError) -> ResourceError:
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return ResourceError(f"{shown_path(path)} cannot be written: {reason}. Nothing was changed.")
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        where = shown_path(output or folder)
+        raise ResourceError(f"{where} cannot be written: {reason}.{ending}") from error

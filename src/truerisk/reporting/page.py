@@ -102,7 +102,7 @@ def chapter_of(result: Any, *, source: Mapping[str, Any] | None = None, **option
     `source` says where the data came from, for results that do not hold it; `options` are of the
     presenter.
     """
-    chapter = presenter_of(result).chapter(result, **options)
+    chapter = presenter_of(result, **options).chapter(result)
     rivals = (options.get("rivals") or {}).values()
     return replace(
         chapter,

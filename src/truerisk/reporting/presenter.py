@@ -1,6 +1,6 @@
 """Which presenter a result has: `reporting/results/<kind>.py`, by the `kind` that it declares.
 
-Kinds that are presented by the same functions share a module, which `SHARED` names.
+Kinds whose presenters share functions share a module, which `SHARED` names.
 
 A presenter holds all that is said and drawn of one kind of result.  It computes no statistics: what
 it shows, the result holds or offers.
@@ -11,12 +11,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.intervals.measured_coverage import NOT_MEASURED, CoverageFigure
-from truerisk.reporting.document import Block, Chapter, Facts, Picture, Table
+from truerisk.reporting.document import (
+    Block,
+    Chapter,
+    Facts,
+    Picture,
+    Section,
+    Table,
+    Tile,
+    sentences,
+)
 from truerisk.results import Interval, Reportable
 
 MAX_STEPS = 4
@@ -27,6 +36,8 @@ SHARED = {
     "leave_one_out": "svm",
     "xi_alpha": "svm",
     "side_by_side": "svm",
+    "selection": "svm",
+    "comparisons": "comparison",
     "model_comparisons": "comparison",
 }
 # What stands between backticks is set as code; a name from the data may hold a backtick, too.
@@ -44,35 +55,67 @@ class Use:
     unmeasured: str = NOT_MEASURED
 
 
-def _none(_: Any) -> Iterator[Any]:
+def _nothing(_presenter: Any, _result: Any) -> Iterator[Any]:
     return iter(())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Presenter:
-    """The functions of one kind of result, each taking the result first.
+    """All that is said and drawn of one kind of result; every method takes the result.
 
-    `chapter` makes its part of a page; `blocks` what a terminal shows; `tables` those of Markdown
-    and LaTeX; `facts` say what was assumed, `next_steps` what to do, `intervals` which intervals
-    are used; `pictures` names each picture, the one of `plot` first.
+    `title` to `notes` are the parts of a page, `subtitle` those of one line; `blocks` are what a
+    terminal shows; `tables` those of Markdown and LaTeX; `facts` say what was assumed, `next_steps`
+    what to do, `intervals` which intervals are used; `pictures` names each picture, the one of
+    `plot` first.  Fields of a subclass are options of its page or its terminal.
     """
 
-    chapter: Callable[..., Chapter]
-    blocks: Callable[..., Iterable[Block]] = _none
-    tables: Callable[[Any], Iterable[Table]] = _none
-    facts: Callable[[Any], Facts] = _none
-    next_steps: Callable[[Any], Iterable[str]] = _none
-    intervals: Callable[[Any], Iterable[Use]] = _none
-    pictures: Callable[[Any], Iterable[tuple[str, Picture]]] = _none
+    question: ClassVar[str] = ""
+
+    def title(self, _result: Any) -> str:
+        """Give the question that the result answers."""
+        return self.question
+
+    def verdict(self, result: Any) -> Iterable[str]:
+        """Give the answer in sentences."""
+        return cast("Iterable[str]", result.verdict)
+
+    def notes(self, result: Any) -> Iterable[str]:
+        """Give what else is to be known."""
+        return getattr(result, "notes", ())
+
+    subtitle: ClassVar[Callable[[Any, Any], Iterable[str]]] = _nothing
+    tiles: ClassVar[Callable[[Any, Any], Iterable[Tile]]] = _nothing
+    sections: ClassVar[Callable[[Any, Any], Iterable[Section]]] = _nothing
+    blocks: ClassVar[Callable[[Any, Any], Iterable[Block]]] = _nothing
+    tables: ClassVar[Callable[[Any, Any], Iterable[Table]]] = _nothing
+    facts: ClassVar[Callable[[Any, Any], Facts]] = _nothing
+    next_steps: ClassVar[Callable[[Any, Any], Iterable[str]]] = _nothing
+    intervals: ClassVar[Callable[[Any, Any], Iterable[Use]]] = _nothing
+    pictures: ClassVar[Callable[[Any, Any], Iterable[tuple[str, Picture]]]] = _nothing
+
+    def chapter(self, result: Any) -> Chapter:
+        """Make the part of a page."""
+        return Chapter(
+            title=self.title(result),
+            subtitle=" · ".join(self.subtitle(result)),
+            verdict=sentences(self.verdict(result)),
+            tiles=tuple(self.tiles(result)),
+            sections=tuple(self.sections(result)),
+            notes=sentences(self.notes(result)),
+        )
 
 
-def presenter_of(result: Any) -> Presenter:
-    """Load the presenter of a result, the constant named as its kind is; other modules are not."""
+def presenter_of(result: Any, **options: Any) -> Presenter:
+    """Make the presenter of a result; options are its fields."""
     if not isinstance(result, Reportable):
         raise InputError(f"`result` must be a result of truerisk; got {shown(result)}.")
-    name = SHARED.get(result.kind, result.kind)
-    module = import_module(f"truerisk.reporting.results.{name}")
-    presenter: Presenter = getattr(module, result.kind.upper())
+    return presenter_class(result.kind)(**options)
+
+
+def presenter_class(kind: str) -> type[Presenter]:
+    """Load the class that is named after the kind; other modules are not loaded."""
+    module = import_module(f"truerisk.reporting.results.{SHARED.get(kind, kind)}")
+    presenter: type[Presenter] = getattr(module, f"{kind.title().replace('_', '')}Presenter")
     return presenter
 
 

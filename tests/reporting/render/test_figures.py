@@ -2,7 +2,6 @@ import math
 import os
 import re
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,7 +32,7 @@ from truerisk.measures import calibration, rejection
 from truerisk.measures.curves import Curve, roc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.document import Entry, Forest, Matrix, forest_of
-from truerisk.reporting.presenter import SHARED, Presenter
+from truerisk.reporting.presenter import Presenter, presenter_class
 from truerisk.reporting.render import figures as figure_files
 from truerisk.reporting.render.figures import (
     DARKEST,
@@ -53,11 +52,7 @@ from truerisk.reporting.render.figures import (
     short_label,
 )
 from truerisk.reporting.results.comparison import FINDINGS, difference_forest
-from truerisk.reporting.results.evaluation import (
-    MAX_DRAWN_CLASSES,
-    class_sizes,
-    measure_forest,
-)
+from truerisk.reporting.results.evaluation import MAX_DRAWN_CLASSES, class_sizes, measure_forest
 from truerisk.reporting.sections.score_charts import curve_pictures, score_pictures
 from truerisk.results import Comparison, Interval, Reportable, Resampled
 
@@ -139,7 +134,7 @@ def test_a_disk_that_is_full_leaves_the_old_pictures_and_nothing_else(small, tmp
         if len(synced) == 2:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(figure_files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ResourceError, match="No space left"):
         save_figures(small, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["measures.svg"]
@@ -437,8 +432,7 @@ def _kinds(of=Reportable):
 
 def test_every_kind_of_result_has_a_presenter_with_pictures():
     for one in _kinds():
-        module = import_module(f"truerisk.reporting.results.{SHARED.get(one.kind, one.kind)}")
-        presenter = getattr(module, one.kind.upper())
+        presenter = presenter_class(one.kind)
         # What a file holds is a table.
         assert one.kind == "diagnosis" or presenter.pictures is not Presenter.pictures, one
 

@@ -14,10 +14,9 @@ from truerisk.reporting.page import report_of
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results.corpus_evaluation import (
+    CorpusEvaluationPresenter,
     average_table,
     category_table,
-    corpus_chapter,
-    corpus_facts,
     in_one_cell,
 )
 from truerisk.results import Estimate, Interval
@@ -46,7 +45,7 @@ def make():
 
 @pytest.fixture(scope="module")
 def chapter(make):
-    return corpus_chapter(make())
+    return CorpusEvaluationPresenter().chapter(make())
 
 
 def test_the_section_is_plain_values(chapter):
@@ -81,7 +80,7 @@ def test_each_category_is_drawn_beside_what_was_held_out(chapter):
 
 def test_both_numbers_of_a_category_are_written_and_drawn_where_they_belong(make):
     result = make()
-    data = corpus_chapter(result).sections[0].data
+    data = CorpusEvaluationPresenter().chapter(result).sections[0].data
     for row in data["rows"][:2]:
         name = row["label"]
         own, beside = result.by_class[name]["f1"], result.holdout.by_class[name]["f1"]
@@ -94,7 +93,7 @@ def test_both_numbers_of_a_category_are_written_and_drawn_where_they_belong(make
 
 def test_the_averages_stand_on_top_and_are_those_of_the_evaluation(make):
     result = make()
-    totals = corpus_chapter(result).sections[0].data["totals"]
+    totals = CorpusEvaluationPresenter().chapter(result).sections[0].data["totals"]
     assert [row["label"] for row in totals] == ["Micro average", "Macro average"]
     assert result["f1_micro"].value != result["f1_macro"].value
     for row, average in zip(totals, ("micro", "macro"), strict=True):
@@ -113,7 +112,7 @@ def test_the_axes_are_in_percent_and_hold_the_perfect_value(chapter):
 
 
 def test_without_a_hold_out_there_is_one_bar(make):
-    data = corpus_chapter(make(split=False)).sections[0].data
+    data = CorpusEvaluationPresenter().chapter(make(split=False)).sections[0].data
     assert not data["held_out"]
     assert data["ranked"] == data["rows"][0]["ranks"] == []
     assert data["rows"][0]["cells"][0]["second"] is None
@@ -206,7 +205,7 @@ def test_what_is_printed_has_the_verdict_the_notes_and_the_settings(evaluation):
     for sentence in (evaluation.verdict[0], evaluation.notes[0]):
         assert " ".join(sentence.split()[:8]) in text
     assert "Not estimated, as no training document carries it: 'late'" in text
-    assert dict(corpus_facts(evaluation))["training documents"] == "40"
+    assert dict(CorpusEvaluationPresenter().facts(evaluation))["training documents"] == "40"
     assert max(map(len, text.splitlines())) <= 120
 
 
@@ -220,7 +219,7 @@ def test_one_label_per_document_has_its_own_tables(evaluation):
     text = printed(evaluation)
     assert "One label per document: the largest decision value, held out" in text
     assert "Confusion matrix (share of the true class)" in text
-    titles = [section.title for section in corpus_chapter(evaluation).sections]
+    titles = [section.title for section in CorpusEvaluationPresenter().chapter(evaluation).sections]
     assert titles[2:] == [
         "One label per document: the largest decision value, held out",
         "Confusion matrix (share of the true class)",

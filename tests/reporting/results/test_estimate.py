@@ -7,7 +7,7 @@ import pytest
 from truerisk import LinearSVM, perturbation
 from truerisk.reporting.page import chapter_of, report_of
 from truerisk.reporting.render.html import svg_of
-from truerisk.reporting.results.estimate import estimate_chapter, histogram, perturbed_chapter
+from truerisk.reporting.results.estimate import EstimatePresenter, PerturbationPresenter, histogram
 from truerisk.results import Estimate, Interval, Resampled
 
 
@@ -26,14 +26,14 @@ def resampled():
 
 
 def test_the_number_is_told_in_words_and_in_a_tile(resampled):
-    chapter = estimate_chapter(resampled)
+    chapter = EstimatePresenter().chapter(resampled)
     assert chapter.verdict == ("Error rate: 0.150; with 90 % confidence between 0.100 and 0.210.",)
     assert (chapter.tiles[0].value, chapter.tiles[0].interval) == ("0.150", "[0.100, 0.210]")
     assert chapter.notes == ("Three folds.",)
 
 
 def test_few_refits_are_drawn_one_by_one(resampled):
-    (section,) = estimate_chapter(resampled).sections
+    (section,) = EstimatePresenter().chapter(resampled).sections
     chart = svg_of(section.data["charts"][0])
     assert [shape["kind"] for shape in chart["shapes"]] == ["band", "line", "dots"]
     assert chart["caption"] == "3 refits, standard deviation 0.010."
@@ -42,7 +42,7 @@ def test_few_refits_are_drawn_one_by_one(resampled):
 
 def test_many_refits_are_counted_in_bars(resampled):
     values = tuple(np.random.default_rng(0).normal(0.15, 0.02, 400).tolist())
-    (section,) = estimate_chapter(replace(resampled, replicates=values)).sections
+    (section,) = EstimatePresenter().chapter(replace(resampled, replicates=values)).sections
     chart = svg_of(section.data["charts"][0])
     assert [shape["kind"] for shape in chart["shapes"]] == ["band", "bars", "upright"]
 
@@ -68,7 +68,7 @@ def test_outliers_do_not_make_hairs_of_the_bars(resampled):
     ],
 )
 def test_what_is_not_known_is_said(resampled, changes, words):
-    assert estimate_chapter(replace(resampled, **changes)).verdict[0].startswith(words)
+    assert EstimatePresenter().chapter(replace(resampled, **changes)).verdict[0].startswith(words)
 
 
 def test_a_plain_estimate_has_a_page():
@@ -92,9 +92,13 @@ def perturbed(examples):
 
 
 def test_the_bars_stand_where_the_error_may_lie(perturbed):
-    section = perturbed_chapter(perturbed).sections[0]
+    chapter = PerturbationPresenter().chapter(perturbed)
+    section = chapter.sections[0]
     band, bars, upright = svg_of(section.data["charts"][0])["shapes"]
-    assert (band["kind"], upright["words"]) == ("band", perturbed_chapter(perturbed).tiles[0].value)
+    assert (band["kind"], upright["words"]) == (
+        "band",
+        PerturbationPresenter().chapter(perturbed).tiles[0].value,
+    )
     # By its own form, 95 % of the replicates lie within the interval.
     inside = perturbed.value - np.asarray(perturbed.replicates)
     share = np.mean((inside >= perturbed.interval.low) & (inside <= perturbed.interval.high))
@@ -104,13 +108,15 @@ def test_the_bars_stand_where_the_error_may_lie(perturbed):
 
 def test_a_deviation_of_the_value_upwards_puts_the_truth_below_it(perturbed):
     above = replace(perturbed, replicates=tuple(np.linspace(0.001, 0.05, 60).tolist()))
-    _, bars, upright = svg_of(perturbed_chapter(above).sections[0].data["charts"][0])["shapes"]
+    _, bars, upright = svg_of(PerturbationPresenter().chapter(above).sections[0].data["charts"][0])[
+        "shapes"
+    ]
     ends = [float(box["x"]) + float(box["width"]) for box in bars["boxes"]]
     assert max(ends) < float(upright["x"])
 
 
 def test_every_form_is_listed_and_the_chosen_one_marked(perturbed):
-    forest = perturbed_chapter(perturbed).sections[1]
+    forest = PerturbationPresenter().chapter(perturbed).sections[1]
     rows = {row["title"]: row["summary"] for row in forest.data["groups"][0]["rows"]}
     assert rows["Perturbation: percentile"] == "the interval of this page"
     assert rows["Perturbation: normal"] == rows["Exact binomial"] == ""
@@ -120,14 +126,14 @@ def test_rivals_stand_beside_with_their_notes(perturbed):
     rival = Estimate(
         value=0.3, interval=None, measure="error_rate", method="bound", n=80, notes=("Loose.",)
     )
-    chapter = perturbed_chapter(perturbed, rivals={"vc_bound": rival})
+    chapter = PerturbationPresenter(rivals={"vc_bound": rival}).chapter(perturbed)
     assert chapter.sections[1].data["groups"][0]["rows"][-1]["title"] == "VC bound"
     assert chapter.notes[-1] == "VC bound: Loose."
     assert "VC bound" in report_of(perturbed, rivals={"vc_bound": rival}).html
 
 
 def test_the_training_error_is_told_beside(perturbed):
-    tile = perturbed_chapter(perturbed).tiles[1]
+    tile = PerturbationPresenter().chapter(perturbed).tiles[1]
     assert tile.value == f"{perturbed.training_error:.3f}"
     assert tile.note == "on the examples it was trained on"
 

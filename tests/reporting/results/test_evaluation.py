@@ -14,11 +14,9 @@ from truerisk.reporting.presenter import next_steps
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results import evaluation as rules
 from truerisk.reporting.results.evaluation import (
+    EvaluationPresenter,
     class_table,
     confusion_table,
-    evaluation_chapter,
-    evaluation_facts,
-    evaluation_sections,
     measure_table,
     mistake_table,
     remarks,
@@ -28,7 +26,7 @@ from truerisk.results import has_code
 
 
 def sections_of(evaluation):
-    return {section.kind: section.data for section in evaluation_sections(evaluation)}
+    return {section.kind: section.data for section in EvaluationPresenter().sections(evaluation)}
 
 
 def groups_of(evaluation):
@@ -41,7 +39,7 @@ def test_the_data_of_a_page_are_plain_values(evaluation):
 
 
 def test_the_first_numbers_are_error_rate_and_f1(evaluation):
-    tiles = evaluation_chapter(evaluation).tiles
+    tiles = EvaluationPresenter().chapter(evaluation).tiles
     assert [(tile.title, tile.value) for tile in tiles] == [
         ("Error rate", "0.090"),
         ("F1", "0.526"),
@@ -49,13 +47,13 @@ def test_the_first_numbers_are_error_rate_and_f1(evaluation):
 
 
 def test_a_share_stands_on_the_whole_way_from_0_to_1(evaluation):
-    tile = evaluation_chapter(evaluation).tiles[0]
+    tile = EvaluationPresenter().chapter(evaluation).tiles[0]
     assert [mark["words"] for mark in tile.marks] == ["0", "1"]
     assert tile.strip["value"] == round(6 + 0.09 * 288, 2)
 
 
 def test_the_chapter_opens_with_the_verdict(evaluation):
-    chapter = evaluation_chapter(evaluation)
+    chapter = EvaluationPresenter().chapter(evaluation)
     assert chapter.verdict[0] == "Nine of a hundred examples are misjudged."
     assert chapter.notes[0] == "The positive class is rare."
 
@@ -239,7 +237,7 @@ def test_a_note_of_many_measures_names_the_first_and_the_last(make_evaluation, m
 
 
 def test_what_was_guessed_and_the_seed_are_always_told(evaluation):
-    facts = dict([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+    facts = dict([*EvaluationPresenter().facts(evaluation), *source_facts(evaluation.source)])
     assert facts["truth"] == "column y_true (guessed)"
     assert facts["score"] == "column a, b (guessed)"
     assert facts["pred"] == "column answer"
@@ -257,7 +255,9 @@ def test_what_else_a_source_says_is_told_too():
 
 def test_a_setting_is_told_once(make_evaluation):
     pairs = list(
-        evaluation_facts(make_evaluation(settings={"level": 0.95, "target": "this model"}))
+        EvaluationPresenter().facts(
+            make_evaluation(settings={"level": 0.95, "target": "this model"})
+        )
     )
     assert len({name for name, _ in pairs}) == len(pairs)
 
@@ -442,11 +442,11 @@ def test_where_accuracy_misleads_recall_and_precision_lead():
     truth, predicted = [1] * 10 + [0] * 490, [1] * 7 + [0] * 488 + [1] * 5
     evaluation = tr.evaluate(truth, predicted, pos_label=1, random_state=1)
     assert has_code(evaluation.verdict, "accuracy_misleads")
-    titles = [tile.title for tile in evaluation_chapter(evaluation).tiles]
+    titles = [tile.title for tile in EvaluationPresenter().chapter(evaluation).tiles]
     assert titles[:2] == ["Recall", "Precision"]
     assert not {"Accuracy", "Error rate"} & set(titles)
     balanced = tr.evaluate([1, 0] * 50, [1, 1] * 50, pos_label=1, random_state=1)
-    assert evaluation_chapter(balanced).tiles[0].title == "Error rate"
+    assert EvaluationPresenter().chapter(balanced).tiles[0].title == "Error rate"
 
 
 def test_of_many_classes_the_frequent_and_the_worst_are_shown(make_evaluation):

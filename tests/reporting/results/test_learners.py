@@ -6,7 +6,7 @@ from truerisk.estimation.refits.estimate import estimate
 from truerisk.reporting.page import report_of
 from truerisk.reporting.presenter import facts_of
 from truerisk.reporting.render.html import svg_of
-from truerisk.reporting.results.learners import best_of_chapter, learner_chapter
+from truerisk.reporting.results.learners import BestOfPresenter, LearnerEvaluationPresenter
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def _titled(chapter, title):
 
 
 def test_it_says_how_it_was_judged(evaluation):
-    chapter = learner_chapter(evaluation)
+    chapter = LearnerEvaluationPresenter().chapter(evaluation)
     assert chapter.title == "How good will this learner be?"
     assert chapter.subtitle.startswith("Cross-validation, 10 refits · 60 examples")
     facts = dict(facts_of(evaluation))
@@ -37,7 +37,7 @@ def test_it_says_how_it_was_judged(evaluation):
 
 
 def test_the_error_rate_is_held_against_always_the_same_answer(evaluation):
-    chapter = learner_chapter(evaluation)
+    chapter = LearnerEvaluationPresenter().chapter(evaluation)
     assert chapter.tiles[0].note == "always the commonest class: 0.333"
     forest = _titled(chapter, "The error rate, and what it is to be held against")
     titles = [row["title"] for row in forest.data["groups"][0]["rows"]]
@@ -45,7 +45,9 @@ def test_the_error_rate_is_held_against_always_the_same_answer(evaluation):
 
 
 def test_every_refit_is_drawn_at_its_value(evaluation):
-    section = _titled(learner_chapter(evaluation), "How much the refits differ")
+    section = _titled(
+        LearnerEvaluationPresenter().chapter(evaluation), "How much the refits differ"
+    )
     charts = list(map(svg_of, section.data["charts"]))
     error = charts[0]
     (dots,) = [shape for shape in error["shapes"] if shape["kind"] == "dots"]
@@ -64,7 +66,8 @@ def test_every_refit_is_drawn_at_its_value(evaluation):
 def test_a_bootstrap_shows_its_other_estimates(problem):
     evaluation = estimate("majority", *problem, method="bootstrap", repeats=40, random_state=1)
     forest = _titled(
-        learner_chapter(evaluation), "The error rate, and what it is to be held against"
+        LearnerEvaluationPresenter().chapter(evaluation),
+        "The error rate, and what it is to be held against",
     )
     titles = [row["title"] for row in forest.data["groups"][0]["rows"]]
     assert titles[0] == "Bootstrap"
@@ -73,7 +76,7 @@ def test_a_bootstrap_shows_its_other_estimates(problem):
 
 def test_one_refit_has_no_spread(problem):
     evaluation = estimate("majority", *problem, method="holdout", random_state=1)
-    chapter = learner_chapter(evaluation)
+    chapter = LearnerEvaluationPresenter().chapter(evaluation)
     assert chapter.subtitle.startswith("Hold-out, 1 refit ·")
     assert "How much the refits differ" not in [section.title for section in chapter.sections]
 
@@ -95,7 +98,7 @@ def choice():
 
 
 def test_learners_are_ranked_and_the_corrected_value_comes_last(choice):
-    forest = best_of_chapter(choice).sections[0]
+    forest = BestOfPresenter().chapter(choice).sections[0]
     rows = forest.data["groups"][0]["rows"]
     assert [row["title"] for row in rows] == [*choice.ranking, "Best of 3"]
     assert rows[-1]["value"] == f"{choice.corrected.value:.3f}"
@@ -103,7 +106,7 @@ def test_learners_are_ranked_and_the_corrected_value_comes_last(choice):
 
 
 def test_the_first_tile_is_the_corrected_value(choice):
-    chapter = best_of_chapter(choice)
+    chapter = BestOfPresenter().chapter(choice)
     assert chapter.tiles[0].title == "Error rate, corrected for the choice"
     assert chapter.tiles[0].value == f"{choice.corrected.value:.3f}"
     assert chapter.tiles[1].title == f"Error rate of {choice.winner}"
@@ -111,14 +114,14 @@ def test_the_first_tile_is_the_corrected_value(choice):
 
 
 def test_the_verdict_names_the_winner_its_luck_and_who_is_not_told_apart(choice):
-    first, second, third = best_of_chapter(choice).verdict[:3]
+    first, second, third = BestOfPresenter().chapter(choice).verdict[:3]
     assert first.startswith(f"{choice.winner} is the best of 3 learners: Error rate ")
     assert f"too good by {abs(choice.optimism):.3f}" in second
     assert third.startswith(f"The intervals of {choice.winner} and {choice.ranking[1]} overlap")
 
 
 def test_the_winner_follows_with_its_own_sections(choice):
-    titles = [section.title for section in best_of_chapter(choice).sections]
+    titles = [section.title for section in BestOfPresenter().chapter(choice).sections]
     assert titles[1] == "What each learner costs (means)"
     assert titles[2] == f"{choice.winner}: Every measure, and how sure it is"
     assert all(title.startswith(f"{choice.winner}: ") for title in titles[2:])

@@ -16,11 +16,10 @@ from truerisk.reporting.render.html import HEIGHT, WIDTH, svg_of
 from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results.learning_curve import (
     LAW_POINTS,
+    LearningCurvePresenter,
     budget_charts,
     cost_chart,
     curve_sentences,
-    curve_tables,
-    learning_curve_chapter,
     needed_sizes,
     value_charts,
 )
@@ -40,17 +39,17 @@ def _charts(chapter):
 
 
 def test_the_best_learner_is_told_first(curve):
-    chapter = learning_curve_chapter(curve, wanted=0.1)
+    chapter = LearningCurvePresenter(wanted=0.1).chapter(curve)
     assert chapter.verdict[0].startswith(f"{HOSTILE}: trained on all 160 examples")
     assert chapter.tiles[0].title == f"{HOSTILE}: Error rate from 80 examples"
     assert chapter.tiles[0].note.startswith("320 examples: ")
-    turned = learning_curve_chapter(replace(curve, higher_is_better=True))
+    turned = LearningCurvePresenter().chapter(replace(curve, higher_is_better=True))
     assert turned.tiles[0].title.startswith("baseline")
 
 
 def test_one_learner_has_tiles_of_what_was_measured_and_of_what_is_expected(curve):
     alone = replace(curve, curves={HOSTILE: curve[HOSTILE]})
-    tiles = learning_curve_chapter(alone).tiles
+    tiles = LearningCurvePresenter().chapter(alone).tiles
     assert [tile.title for tile in tiles] == [
         f"Error rate from {size} examples" for size in (80, 160, 320)
     ]
@@ -60,7 +59,9 @@ def test_one_learner_has_tiles_of_what_was_measured_and_of_what_is_expected(curv
 
 def test_what_is_wanted_and_who_is_better_have_tables(curve):
     tables = [
-        one for one in learning_curve_chapter(curve, wanted=0.1).sections if one.kind == "table"
+        one
+        for one in LearningCurvePresenter(wanted=0.1).chapter(curve).sections
+        if one.kind == "table"
     ]
     needed, crossings = tables[:2]
     assert needed.title == "What Error rate 0.1 takes"
@@ -71,7 +72,7 @@ def test_what_is_wanted_and_who_is_better_have_tables(curve):
     assert crossings.data["rows"][0][3] == f"{crossing.lead:.3f}"
     assert crossings.data["rows"][0][-1] == ("yes" if crossing.is_sure else "no")
     turned = replace(crossing, lead_interval=Interval(0.1, 0.2, 0.95, "corrected_t"))
-    sure = learning_curve_chapter(replace(curve, crossings=(turned,)), wanted=0.1)
+    sure = LearningCurvePresenter(wanted=0.1).chapter(replace(curve, crossings=(turned,)))
     assert [one for one in sure.sections if one.kind == "table"][1].data["rows"][0][-1] == "yes"
 
 
@@ -84,7 +85,7 @@ def test_the_page_runs_nothing_of_the_data_and_is_the_same_twice(curve, tmp_path
 
 
 def test_a_page_can_be_made_of_what_failed(failed):
-    chapter = learning_curve_chapter(failed, wanted=0.2)
+    chapter = LearningCurvePresenter(wanted=0.2).chapter(failed)
     assert math.isnan(failed["Failing"].points[-1].mean)
     assert chapter.tiles[0].value == "undefined"
     assert chapter.verdict[0].startswith("What more examples would bring cannot be said")
@@ -125,7 +126,7 @@ def test_what_failed_is_told(failed):
 
 
 def test_a_table_has_a_row_for_each_learner_and_size(curve):
-    values, costs, growth, budget = curve_tables(curve)
+    values, costs, growth, budget = LearningCurvePresenter().tables(curve)
     assert len(values.rows) == len(costs.rows) == 8
     assert len(growth.rows) == 2
     assert budget.rows

@@ -18,13 +18,12 @@ from truerisk.reporting.render.terminal import print_result
 from truerisk.reporting.results.over_datasets import (
     BEST,
     WORST,
+    OverDatasetsPresenter,
     critical_difference_section,
-    over_datasets_chapter,
     p_value_table,
     pair_table,
     posterior_table,
     rank_table,
-    ranking_notes,
     ranking_tables,
 )
 
@@ -49,7 +48,9 @@ def test_the_page_holds_words_picture_and_tables_and_names_are_texts(result, tmp
 
 
 def test_every_pair_is_drawn_with_its_region_and_its_probabilities(result):
-    sections = {section.kind: section.data for section in over_datasets_chapter(result).sections}
+    sections = {
+        section.kind: section.data for section in OverDatasetsPresenter().chapter(result).sections
+    }
     rows = sections["differences"]["groups"][0]["rows"]
     assert [row["title"] for row in rows] == ["b − <script>", "c − <script>", "c − b"]
     assert [row["finding"] for row in rows] == [pair.finding for pair in result.pairs]
@@ -61,7 +62,7 @@ def test_every_pair_is_drawn_with_its_region_and_its_probabilities(result):
 
 def test_two_classifiers_have_one_large_difference_and_no_ranks_picture(scores):
     two = compare_over_datasets(scores[:, :2], names=["a", "b"], higher_is_better=False)
-    chapter = over_datasets_chapter(two)
+    chapter = OverDatasetsPresenter().chapter(two)
     assert [section.kind for section in chapter.sections][:2] == ["differences", "probabilities"]
     main = chapter.sections[0].data["main"]
     assert main["drawn"]["sides"] == {"left": "← b better", "right": "a better →"}
@@ -70,7 +71,7 @@ def test_two_classifiers_have_one_large_difference_and_no_ranks_picture(scores):
 
 def test_a_control_is_told_and_has_its_table(scores):
     controlled = compare_over_datasets(scores, names=list("abc"), control="a")
-    chapter = over_datasets_chapter(controlled)
+    chapter = OverDatasetsPresenter().chapter(controlled)
     assert "control" in chapter.sections[0].lead
     assert chapter.sections[-1].title.startswith("Average ranks against a")
     assert chapter.tiles[-1].interval == "Bonferroni-Dunn, 95 %"
@@ -80,7 +81,7 @@ def test_folds_have_a_posterior_for_the_next_data_set():
     rng = np.random.default_rng(0)
     folds = rng.uniform(0.6, 0.9, (4, 1, 1)) + rng.normal(0, 0.02, (4, 2, 5))
     two = compare_over_datasets(folds, names=["a", "b"], test_share=0.2)
-    rows = over_datasets_chapter(two).sections[1].data["rows"]
+    rows = OverDatasetsPresenter().chapter(two).sections[1].data["rows"]
     assert [row["model"] for row in rows] == [
         "signed rank",
         "hierarchical",
@@ -124,7 +125,7 @@ def test_the_tables_of_two_classifiers_have_no_ranks_tests(two):
     models = [row[1] for row in posterior_table(two).rows]
     assert models == ["signed rank", "hierarchical", "next data set"]
     assert pair_table(two).rows[0][2] == "–"
-    assert "Too few data sets for an interval at 95 %." in list(ranking_notes(two))
+    assert "Too few data sets for an interval at 95 %." in list(OverDatasetsPresenter().notes(two))
 
 
 def test_a_control_has_its_table():
@@ -134,7 +135,7 @@ def test_a_control_has_its_table():
     assert last.title == "Average ranks against b (positive z: better)"
     assert [row[0] for row in last.rows] == ["a", "c"]
     assert "Over 50 data sets: Wilcoxon's p-values are normal approximations." in list(
-        ranking_notes(second)
+        OverDatasetsPresenter().notes(second)
     )
 
 

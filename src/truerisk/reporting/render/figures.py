@@ -6,12 +6,10 @@ Nothing sets a global style or shows anything.
 
 import io
 import math
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +23,7 @@ from truerisk.intervals.distributions import normal_quantile
 from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import escape, figure_label, visible
+from truerisk.reporting.files import put_files
 from truerisk.reporting.presenter import presenter_of
 from truerisk.reporting.wording import count, share
 from truerisk.results import Estimate, Reportable
@@ -372,7 +371,7 @@ def save_figures(
         contents[f"{name}.{form}"] = figure_bytes(picture, form)
         if progress is not None:
             progress(len(contents), len(contents), len(pictures))
-    return _put(contents, Path(folder))
+    return put_files(contents, Path(folder))
 
 
 def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
@@ -389,10 +388,7 @@ def check_folder(folder: Path, inputs: Sequence[Path] = ()) -> None:
         is_picture = one.is_dir() or one.suffix.lower().lstrip(".") in FORMATS
         if is_picture and folder.exists() and folder.samefile(among):
             raise InputError(f"The figures must not come among inputs; {shown_path(one)} is read.")
-    try:
-        TemporaryDirectory(dir=there, prefix=".truerisk-", suffix=".part").cleanup()
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
+    put_files({}, there, folder)
 
 
 def figure_bytes(picture: doc.Picture, form: str) -> bytes:
@@ -428,26 +424,6 @@ def size_of(picture: doc.Picture) -> tuple[float, float]:
         side, beside = min(3.0 + 0.35 * len(names), 10.0), LETTER * max(map(len, names))
         return side + 0.6 + beside, side + (beside if stand_upright(names) else 0.0)
     return WIDTH, getattr(picture, "height", HEIGHT)
-
-
-def _put(contents: dict[str, bytes], folder: Path) -> list[Path]:
-    """Write all files beside their places, then move them there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder, prefix=".truerisk-", suffix=".part") as beside:
-            for name, content in contents.items():
-                with (Path(beside) / name).open("xb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-            return [(Path(beside) / name).replace(folder / name) for name in contents]
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-
-
-def _cannot_write(folder: Path, error: OSError) -> ResourceError:
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return ResourceError(f"{shown_path(folder)} cannot be written: {reason}.")
 
 
 def draw_curve(curve: Any, ax: "Axes | None") -> "Axes":

@@ -22,7 +22,7 @@ MIN_WORD = 12  # columns of a word, before it is broken after a hyphen or an und
 
 def print_result(result: Any, console: Console, **options: Any) -> None:
     """Print a result as its presenter says: verdict, tables, notes, what was assumed."""
-    for block in presenter_of(result).blocks(result, **options):
+    for block in presenter_of(result, **options).blocks(result):
         if isinstance(block, Table):
             print_table(block, console)
         elif isinstance(block, FactList):

@@ -17,26 +17,79 @@ MAX_SHOWN = 40  # rows on a terminal; formats and the page have all of them
 MAX_DRAWN = 60
 
 
-def _chapter(result: Audit) -> doc.Chapter:
-    """Give all that a page says of an audit."""
-    among = result.all_intervals[:MAX_DRAWN]
-    return doc.Chapter(
-        title="Do the intervals keep their promise on these data?",
-        subtitle=f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')} · "
-        f"{spoken(result.subject)} · {percent(result.level)} intervals",
-        verdict=doc.sentences(result.verdict),
-        tiles=tuple(doc.Tile.of(one.name, one.estimate) for one in among[:MAX_TILES]),
-        sections=(
-            doc.estimate_forest(
-                "How often each interval covered",
-                "Interval of",
-                [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],
-                f"The dot is the share of the samples; {_promise(result)}.",
-            ),
-            doc.table_section(audit_table(result, result.all_intervals)),
-        ),
-        notes=doc.sentences(result.notes),
-    )
+class AuditPresenter(Presenter):
+    """How often each interval covered on samples of the data."""
+
+    question = "Do the intervals keep their promise on these data?"
+
+    def subtitle(self, result: Audit) -> Iterator[str]:
+        yield f"{counted(result.drawn, 'sample')} of {counted(result.size, 'row')}"
+        yield spoken(result.subject)
+        yield f"{percent(result.level)} intervals"
+
+    def tiles(self, result: Audit) -> Iterator[doc.Tile]:
+        return (doc.Tile.of(one.name, one.estimate) for one in result.all_intervals[:MAX_TILES])
+
+    def sections(self, result: Audit) -> Iterator[doc.Section]:
+        among = result.all_intervals[:MAX_DRAWN]
+        yield doc.estimate_forest(
+            "How often each interval covered",
+            "Interval of",
+            [doc.Entry(one.name, one.estimate, spoken(one.method)) for one in among],
+            f"The dot is the share of the samples; {_promise(result)}.",
+        )
+        yield doc.table_section(audit_table(result, result.all_intervals))
+
+    def blocks(self, result: Audit) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the verdict, the table, the notes, and what was assumed."""
+        yield doc.Sentences(result.verdict)
+        yield audit_table(result, result.all_intervals[:MAX_SHOWN])
+        left = len(result.all_intervals) - MAX_SHOWN
+        if left > 0:
+            yield doc.Sentences(
+                [f"{counted(left, 'interval')} more: --json, --csv and --html show them."]
+            )
+        yield doc.Sentences(result.notes, "Notes")
+        yield doc.FactList([*self.facts(result), *source_facts(result.source)])
+
+    def tables(self, result: Audit) -> list[doc.Table]:
+        return [audit_table(result, result.all_intervals)]
+
+    def facts(self, result: Audit) -> doc.Facts:
+        """Say what was drawn, in pairs of words."""
+        yield "audited", spoken(result.subject)
+        yield "rows of a sample", count(result.size)
+        yield "rows in all", count(result.n)
+        yield "samples", count(result.drawn)
+        yield "confidence level", percent(result.level)
+        yield from setting_facts(result.settings)
+
+    def next_steps(self, result: Audit) -> Iterator[str]:
+        """Say what to do about intervals that are too short here."""
+        for one in result.too_short[:1]:
+            yield (
+                f"Read the {percent(one.level)} interval of {one.name} as one of "
+                f"{100 * one.coverage:.0f} %, or take larger samples: `truerisk audit --size "
+                f"{2 * result.size}` says what they would cover."
+            )
+        if not result.too_short:
+            name = next(iter(result), "")
+            yield (
+                f"Rely on the interval of {title_of(name)} and the others at this size; a larger "
+                "test set makes them shorter: `truerisk plan`."
+            )
+
+    def intervals(self, result: Audit) -> Iterator[Use]:
+        """List the intervals of the coverages themselves, which are exact."""
+        return uses_by((one.estimate for one in result.all_intervals), target=THIS_MODEL)
+
+    def pictures(self, result: Audit) -> doc.Pictures:
+        """Draw the coverages on their intervals."""
+        rows = [doc.Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
+        yield (
+            "coverage",
+            doc.Forest(rows=rows, axis="share of the samples covered", note=_promise(result)),
+        )
 
 
 def _promise(result: Audit) -> str:
@@ -57,67 +110,3 @@ def audit_table(result: Audit, intervals: Sequence[AuditedInterval]) -> doc.Tabl
     }
     title = f"How often each interval covered; {100 * result.promised:.1f} % is promised"
     return doc.table(title, columns, intervals)
-
-
-def _blocks(result: Audit) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the verdict, the table, the notes, and what was assumed."""
-    yield doc.Sentences(result.verdict)
-    yield audit_table(result, result.all_intervals[:MAX_SHOWN])
-    left = len(result.all_intervals) - MAX_SHOWN
-    if left > 0:
-        yield doc.Sentences(
-            [f"{counted(left, 'interval')} more: --json, --csv and --html show them."]
-        )
-    yield doc.Sentences(result.notes, "Notes")
-    yield doc.FactList([*_facts(result), *source_facts(result.source)])
-
-
-def _facts(result: Audit) -> doc.Facts:
-    """Say what was drawn, in pairs of words."""
-    yield "audited", spoken(result.subject)
-    yield "rows of a sample", count(result.size)
-    yield "rows in all", count(result.n)
-    yield "samples", count(result.drawn)
-    yield "confidence level", percent(result.level)
-    yield from setting_facts(result.settings)
-
-
-def _next_steps(result: Audit) -> Iterator[str]:
-    """Say what to do about intervals that are too short here."""
-    for one in result.too_short[:1]:
-        yield (
-            f"Read the {percent(one.level)} interval of {one.name} as one of "
-            f"{100 * one.coverage:.0f} %, or take larger samples: `truerisk audit --size "
-            f"{2 * result.size}` says what they would cover."
-        )
-    if not result.too_short:
-        name = next(iter(result), "")
-        yield (
-            f"Rely on the interval of {title_of(name)} and the others at this size; a larger test "
-            "set makes them shorter: `truerisk plan`."
-        )
-
-
-def _uses(result: Audit) -> Iterator[Use]:
-    """List the intervals of the coverages themselves, which are exact."""
-    return uses_by((one.estimate for one in result.all_intervals), target=THIS_MODEL)
-
-
-def _pictures(result: Audit) -> doc.Pictures:
-    """Draw the coverages on their intervals."""
-    rows = [doc.Entry(one.name, one.estimate) for one in result.all_intervals[:MAX_DRAWN]]
-    yield (
-        "coverage",
-        doc.Forest(rows=rows, axis="share of the samples covered", note=_promise(result)),
-    )
-
-
-AUDIT = Presenter(
-    chapter=_chapter,
-    blocks=_blocks,
-    tables=lambda result: [audit_table(result, result.all_intervals)],
-    facts=_facts,
-    next_steps=_next_steps,
-    intervals=_uses,
-    pictures=_pictures,
-)

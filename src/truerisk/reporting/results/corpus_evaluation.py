@@ -1,9 +1,9 @@
 """CorpusEvaluation: each category beside what was held out."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from truerisk.checks import shown
 from truerisk.estimation.corpus.corpus import CorpusEvaluation
@@ -35,50 +35,97 @@ LEAD = (
 ENOUGH_DOCUMENTS = 10  # of a category, under which its interval says next to nothing
 
 
-def corpus_chapter(evaluation: CorpusEvaluation) -> doc.Chapter:
-    """Give all that a page says of the categories of a corpus."""
-    return doc.Chapter(
-        title="How well will each category be told?",
-        subtitle=_subtitle(evaluation),
-        verdict=doc.sentences(evaluation.verdict),
-        tiles=tuple(_tiles(evaluation)),
-        sections=(
-            doc.Section("categories", "Category by category", _categories(evaluation), LEAD),
-            doc.table_section(average_table(evaluation), "Numbers are percent."),
-            *map(doc.table_section, one_label_tables(evaluation)),
-        ),
-        notes=doc.sentences(evaluation.notes),
-    )
+@dataclass(frozen=True)
+class CorpusEvaluationPresenter(Presenter):
+    """Each category beside what was held out; `top` are the categories a terminal shows."""
 
+    question: ClassVar[str] = "How well will each category be told?"
+    top: int | None = None
 
-def _subtitle(evaluation: CorpusEvaluation) -> str:
-    parts = [counted(evaluation.n, "training document")]
-    if evaluation.holdout is not None:
-        parts.append(f"{count(evaluation.holdout.n)} {HELD_OUT}")
-    parts += [counted(len(evaluation.categories), "category", "categories"), _method(evaluation)]
-    return " · ".join([*parts, _sureness(evaluation)])
+    def subtitle(self, evaluation: CorpusEvaluation) -> Iterator[str]:
+        yield counted(evaluation.n, "training document")
+        if evaluation.holdout is not None:
+            yield f"{count(evaluation.holdout.n)} {HELD_OUT}"
+        yield counted(len(evaluation.categories), "category", "categories")
+        yield _method(evaluation)
+        yield _sureness(evaluation)
+
+    def tiles(self, evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
+        for name, title in HEADLINES.items():
+            note = ""
+            if evaluation.holdout is not None:
+                note = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
+            one = evaluation[name]
+            tile = doc.Tile.of(title, one, note)
+            # In percent, as everything on this page is.
+            yield replace(
+                tile,
+                value=f"{in_percent(one.value)} %" if one.is_defined else tile.value,
+                interval=tile.interval if one.interval is None else one.interval.words(in_percent),
+                marks=tuple(map(_in_percent, tile.marks)),
+            )
+
+    def sections(self, evaluation: CorpusEvaluation) -> Iterator[doc.Section]:
+        yield doc.Section("categories", "Category by category", _categories(evaluation), LEAD)
+        yield doc.table_section(average_table(evaluation), "Numbers are percent.")
+        yield from map(doc.table_section, one_label_tables(evaluation))
+
+    def blocks(self, evaluation: CorpusEvaluation) -> Iterator[doc.Block]:
+        """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
+        yield category_table(evaluation, self.top)
+        left = len(evaluation.categories) - (self.top or len(evaluation.categories))
+        if left > 0:
+            are = "category is" if left == 1 else "categories are"
+            yield doc.Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
+        yield average_table(evaluation)
+        yield from one_label_tables(evaluation)
+        yield doc.Sentences(evaluation.verdict, "Verdict")
+        yield doc.Sentences(evaluation.notes, "Notes")
+        yield doc.FactList([*self.facts(evaluation), *source_facts(evaluation.source)])
+
+    def tables(self, evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
+        """Give the tables of Markdown and LaTeX."""
+        yield category_table(evaluation)
+        yield average_table(evaluation)
+        yield from one_label_tables(evaluation)
+
+    def facts(self, evaluation: Any) -> doc.Facts:
+        """Say what was assumed, in pairs of words."""
+        yield "training documents", count(evaluation.n)
+        if evaluation.holdout is not None:
+            yield "documents held out", count(evaluation.holdout.n)
+        yield "categories", count(len(evaluation.categories))
+        yield "confidence level", percent(evaluation.level)
+        yield "the numbers are about", targets_of(evaluation.values())
+        yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target"})
+
+    def next_steps(self, evaluation: Any) -> Iterable[str]:
+        return by_rules(CORPUS_RULES, _between_documents)(evaluation)
+
+    def intervals(self, evaluation: Any) -> Iterator[Use]:
+        yield from svm_uses(evaluation)
+        for held_out in filter(None, (evaluation.holdout, evaluation.one_label)):
+            for use in prediction_uses(held_out):
+                yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
+
+    def pictures(self, evaluation: CorpusEvaluation) -> doc.Pictures:
+        """Draw the most frequent categories, then what is drawn of any evaluation."""
+        defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
+        if defined:
+            held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
+            sizes = {one.name: float(one.documents) for one in defined}
+            yield "categories", predictions.class_forest(evaluation.by_class, sizes, held_out)
+        yield from (
+            (name, one)
+            for name, one in predictions.EvaluationPresenter().pictures(evaluation)
+            if name != "classes"
+        )
 
 
 def _method(evaluation: CorpusEvaluation) -> str:
     name = str(evaluation.settings["method"])
     rho = f", ρ = {evaluation.settings['rho']:g}" if name == "xi_alpha" else ""
     return f"{METHOD_TITLES[name]}{rho}"
-
-
-def _tiles(evaluation: CorpusEvaluation) -> Iterator[doc.Tile]:
-    for name, title in HEADLINES.items():
-        note = ""
-        if evaluation.holdout is not None:
-            note = f"{HELD_OUT}: {in_one_cell(evaluation.holdout[name])} %"
-        one = evaluation[name]
-        tile = doc.Tile.of(title, one, note)
-        # In percent, as everything on this page is.
-        yield replace(
-            tile,
-            value=f"{in_percent(one.value)} %" if one.is_defined else tile.value,
-            interval=tile.interval if one.interval is None else one.interval.words(in_percent),
-            marks=tuple(map(_in_percent, tile.marks)),
-        )
 
 
 def _categories(evaluation: CorpusEvaluation) -> dict[str, Any]:
@@ -238,59 +285,6 @@ def _sources(evaluation: CorpusEvaluation) -> Iterator[tuple[str, Evaluation]]:
         yield HELD_OUT, evaluation.holdout
 
 
-def _blocks(evaluation: CorpusEvaluation, *, top: int | None = None) -> Iterator[doc.Block]:
-    """Give what a terminal shows: categories, averages, verdict, notes and what was assumed."""
-    yield category_table(evaluation, top)
-    left = len(evaluation.categories) - (top or len(evaluation.categories))
-    if left > 0:
-        are = "category is" if left == 1 else "categories are"
-        yield doc.Sentences([f"{left:,} smaller {are} not shown; --csv has them all."])
-    yield average_table(evaluation)
-    yield from one_label_tables(evaluation)
-    yield doc.Sentences(evaluation.verdict, "Verdict")
-    yield doc.Sentences(evaluation.notes, "Notes")
-    yield doc.FactList([*corpus_facts(evaluation), *source_facts(evaluation.source)])
-
-
-def _tables(evaluation: CorpusEvaluation) -> Iterator[doc.Table]:
-    """Give the tables of Markdown and LaTeX."""
-    yield category_table(evaluation)
-    yield average_table(evaluation)
-    yield from one_label_tables(evaluation)
-
-
-def _pictures(evaluation: CorpusEvaluation) -> doc.Pictures:
-    """Draw the most frequent categories, then what is drawn of any evaluation."""
-    defined = [one for one in evaluation.categories if one.name in evaluation.by_class]
-    if defined:
-        held_out = {} if evaluation.holdout is None else evaluation.holdout.by_class
-        sizes = {one.name: float(one.documents) for one in defined}
-        yield "categories", predictions.class_forest(evaluation.by_class, sizes, held_out)
-    yield from (
-        (name, one)
-        for name, one in predictions.evaluation_pictures(evaluation)
-        if name != "classes"
-    )
-
-
-def corpus_facts(evaluation: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
-    yield "training documents", count(evaluation.n)
-    if evaluation.holdout is not None:
-        yield "documents held out", count(evaluation.holdout.n)
-    yield "categories", count(len(evaluation.categories))
-    yield "confidence level", percent(evaluation.level)
-    yield "the numbers are about", targets_of(evaluation.values())
-    yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target"})
-
-
-def _uses(evaluation: Any) -> Iterator[Use]:
-    yield from svm_uses(evaluation)
-    for held_out in filter(None, (evaluation.holdout, evaluation.one_label)):
-        for use in prediction_uses(held_out):
-            yield replace(use, of=f"{OF_HELD_OUT}{use.of}")
-
-
 def categories_with_few_documents(evaluation: Any) -> Iterator[str]:
     """Ask for documents of the categories that have hardly any."""
     few = [one for one in evaluation.categories if 0 < one.documents < ENOUGH_DOCUMENTS]
@@ -321,14 +315,3 @@ def _between_documents(evaluation: Any) -> Iterator[str]:
         f"Try another C or other words for the {categories} categories, and compare the estimates: "
         "`truerisk estimate --C 1 --min-documents 2`."
     )
-
-
-CORPUS_EVALUATION = Presenter(
-    chapter=corpus_chapter,
-    blocks=_blocks,
-    tables=_tables,
-    facts=corpus_facts,
-    next_steps=by_rules(CORPUS_RULES, _between_documents),
-    intervals=_uses,
-    pictures=_pictures,
-)

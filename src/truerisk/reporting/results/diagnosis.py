@@ -22,51 +22,47 @@ def column_table(diagnosis: Diagnosis) -> doc.Table:
     return doc.table("Columns", columns, diagnosis.columns)
 
 
-def _tables(diagnosis: Diagnosis) -> Iterator[doc.Table]:
-    """Give the tables that have rows."""
-    can = tuple((one.question, one.command) for one in diagnosis.answers if one.command)
-    cannot = tuple((one.question, one.missing) for one in diagnosis.answers if not one.command)
-    tables = (
-        column_table(diagnosis),
-        doc.Table("What these files can answer", doc.heads("Question", "Command"), can),
-        doc.Table(
-            "What they cannot, and what is missing", doc.heads("Question", "Missing"), cannot
-        ),
-    )
-    return (table for table in tables if table.rows)
+class DiagnosisPresenter(Presenter):
+    """Columns, what is odd, and which commands answer which question."""
 
+    question = "What is in these files?"
 
-def _chapter(diagnosis: Diagnosis) -> doc.Chapter:
-    """Give all that a page says of the files."""
-    return doc.Chapter(
-        title="What is in these files?",
-        subtitle=counted(len(diagnosis.files), "file"),
-        verdict=doc.sentences((*diagnosis.verdict, *diagnosis.odd)),
-        sections=tuple(map(doc.table_section, _tables(diagnosis))),
-    )
+    def subtitle(self, diagnosis: Diagnosis) -> list[str]:
+        return [counted(len(diagnosis.files), "file")]
 
+    def verdict(self, diagnosis: Diagnosis) -> tuple[str, ...]:
+        return (*diagnosis.verdict, *diagnosis.odd)
 
-def _blocks(diagnosis: Diagnosis) -> Iterator[doc.Block]:
-    """Give what a terminal shows."""
-    yield doc.Sentences(diagnosis.verdict)
-    if diagnosis.columns:
-        yield column_table(diagnosis)
-    yield doc.Sentences(diagnosis.odd or ("Nothing odd.",), "What is odd")
-    can = [f"{one.question} {one.command}" for one in diagnosis.answers if one.command]
-    cannot = [f"{one.question} Missing: {one.missing}." for one in diagnosis.answers if one.missing]
-    yield doc.Sentences(can, "What these files can answer")
-    yield doc.Sentences(cannot, "What they cannot answer")
+    def sections(self, diagnosis: Diagnosis) -> Iterator[doc.Section]:
+        return map(doc.table_section, self.tables(diagnosis))
 
+    def blocks(self, diagnosis: Diagnosis) -> Iterator[doc.Block]:
+        """Give what a terminal shows."""
+        yield doc.Sentences(diagnosis.verdict)
+        if diagnosis.columns:
+            yield column_table(diagnosis)
+        yield doc.Sentences(diagnosis.odd or ("Nothing odd.",), "What is odd")
+        can = [f"{one.question} {one.command}" for one in diagnosis.answers if one.command]
+        cannot = [
+            f"{one.question} Missing: {one.missing}." for one in diagnosis.answers if one.missing
+        ]
+        yield doc.Sentences(can, "What these files can answer")
+        yield doc.Sentences(cannot, "What they cannot answer")
 
-def _facts(diagnosis: Diagnosis) -> doc.Facts:
-    """Say which files were looked at."""
-    for one in diagnosis.files:
-        yield "file", f"{one.path}: {one.format}, {count(one.rows)} rows"
+    def tables(self, diagnosis: Diagnosis) -> Iterator[doc.Table]:
+        """Give the tables that have rows."""
+        can = tuple((one.question, one.command) for one in diagnosis.answers if one.command)
+        cannot = tuple((one.question, one.missing) for one in diagnosis.answers if not one.command)
+        tables = (
+            column_table(diagnosis),
+            doc.Table("What these files can answer", doc.heads("Question", "Command"), can),
+            doc.Table(
+                "What they cannot, and what is missing", doc.heads("Question", "Missing"), cannot
+            ),
+        )
+        return (table for table in tables if table.rows)
 
-
-DIAGNOSIS = Presenter(
-    chapter=_chapter,
-    blocks=_blocks,
-    tables=_tables,
-    facts=_facts,
-)
+    def facts(self, diagnosis: Diagnosis) -> doc.Facts:
+        """Say which files were looked at."""
+        for one in diagnosis.files:
+            yield "file", f"{one.path}: {one.format}, {count(one.rows)} rows"

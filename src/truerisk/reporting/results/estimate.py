@@ -1,7 +1,7 @@
 """One estimate: the number, its interval in words, the refits or random weights it is made of."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -29,17 +29,48 @@ FORMS = {
 }
 
 
-def estimate_chapter(result: Estimate) -> doc.Chapter:
-    """Make the chapter of one estimate."""
-    return doc.Chapter(
-        title=f"{title_of(result.measure)}: how good, and how sure?",
-        subtitle=f"{counted(result.n, unit_of(result))} · {spoken(result.method)} · about "
-        f"{result.target}",
-        verdict=doc.sentences([value_sentence(result)]),
-        tiles=(doc.Tile.of(title_of(result.measure), result),),
-        sections=tuple(_refit_sections(result)),
-        notes=doc.sentences(result.notes),
-    )
+class EstimatePresenter(Presenter):
+    """One number, its interval, and the refits it is made of."""
+
+    def title(self, result: Estimate) -> str:
+        return f"{title_of(result.measure)}: how good, and how sure?"
+
+    def subtitle(self, result: Estimate) -> Iterator[str]:
+        yield counted(result.n, unit_of(result))
+        yield spoken(result.method)
+        yield f"about {result.target}"
+
+    def verdict(self, result: Estimate) -> list[str]:
+        return [value_sentence(result)]
+
+    def tiles(self, result: Estimate) -> Iterator[doc.Tile]:
+        yield doc.Tile.of(title_of(result.measure), result)
+
+    def sections(self, result: Estimate) -> Iterator[doc.Section]:
+        if has_refits(result):
+            lead = "The interval is about all of them together."
+            yield doc.charts_section("How much the refits differ", [refit_chart(result)], lead)
+
+    def facts(self, estimate: Any) -> doc.Facts:
+        """Say what was assumed, in pairs of words."""
+        yield "measure", title_of(estimate.measure)
+        yield f"{unit_of(estimate)}s", count(estimate.n)
+        yield "method", spoken(estimate.method)
+        if estimate.interval is not None:
+            yield "confidence level", percent(estimate.interval.level)
+        yield "the numbers are about", estimate.target
+
+    def intervals(self, estimate: Any) -> Iterator[Use]:
+        """Look up what was measured of the interval; that of refits by their design."""
+        design = getattr(estimate, "design", "")
+        return refit_uses([estimate], design) if design else uses_by([estimate])
+
+    def pictures(self, result: Estimate) -> doc.Pictures:
+        """Draw the refits where there are several, else the estimate on its interval."""
+        if has_refits(result):
+            yield "replicates", refit_chart(result)
+        else:
+            yield "estimate", doc.forest_of([result])
 
 
 def value_sentence(result: Estimate) -> str:
@@ -54,12 +85,6 @@ def value_sentence(result: Estimate) -> str:
     if ends.side == "both":
         bounds = f"between {bounds.strip('[]').replace(', ', ' and ')}"
     return f"{title}: {words.value}; with {percent(ends.level)} confidence {bounds}."
-
-
-def _refit_sections(result: Estimate) -> Iterator[doc.Section]:
-    if has_refits(result):
-        lead = "The interval is about all of them together."
-        yield doc.charts_section("How much the refits differ", [refit_chart(result)], lead)
 
 
 def has_refits(result: Any) -> TypeGuard[Resampled]:
@@ -137,169 +162,117 @@ def _in_order(title: str, result: Resampled) -> doc.Chart:
     )
 
 
-def estimate_facts(estimate: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
-    yield "measure", title_of(estimate.measure)
-    yield f"{unit_of(estimate)}s", count(estimate.n)
-    yield "method", spoken(estimate.method)
-    if estimate.interval is not None:
-        yield "confidence level", percent(estimate.interval.level)
-    yield "the numbers are about", estimate.target
+@dataclass(frozen=True)
+class PerturbationPresenter(EstimatePresenter):
+    """An error rate with its interval by perturbation resampling; `rivals` are other rules."""
 
+    rivals: Mapping[str, Estimate] = field(default_factory=dict)
 
-def estimate_uses(estimate: Any) -> Iterator[Use]:
-    """Look up what was measured of the interval; that of refits by their design."""
-    design = getattr(estimate, "design", "")
-    return refit_uses([estimate], design) if design else uses_by([estimate])
+    def title(self, result: Any) -> str:
+        if result.measure == "error_rate":
+            return "How often is this model wrong?"
+        return f"What {spoken_title(result.measure)} will this model have?"
 
+    def subtitle(self, result: Any) -> Iterator[str]:
+        yield counted(result.n, "example")
+        yield counted(len(result.replicates), "weighting")
+        yield f"about {result.target}"
 
-def _refit_pictures(result: Estimate) -> doc.Pictures:
-    """Draw the refits where there are several, else the estimate on its interval."""
-    if has_refits(result):
-        yield "replicates", refit_chart(result)
-    else:
-        yield "estimate", doc.forest_of([result])
+    def tiles(self, result: Any) -> Iterator[doc.Tile]:
+        yield doc.Tile.of(title_of(result.measure), result, "cross-validated")
+        training = replace(result, value=result.training_error, interval=None)
+        yield doc.Tile.of("In training", training, "on the examples it was trained on")
 
+    def sections(self, result: Any) -> Iterator[doc.Section]:
+        """Draw where the value may lie, and what other rules on the same examples say."""
+        values = _places(result)
+        if len(values) > 1 and np.ptp(values) > 0:
+            yield doc.charts_section(
+                "Where it may lie",
+                [histogram(f"{title_of(result.measure)}, by random weights", result, values)],
+                "The model was trained again under random weights of the examples. A bar counts "
+                "the weightings by which the value would lie there: the estimate less what they "
+                "moved it by.",
+            )
+        entries = [
+            doc.Entry(
+                FORMS.get(name, spoken(name)),
+                replace(result, interval=ends, notes=()),
+                "the interval of this page" if ends == result.interval else "",
+            )
+            for name, ends in result.forms.items()
+        ]
+        entries += [
+            doc.Entry(_rival_title(name), one, f"speaks of {one.target}")
+            for name, one in self.rivals.items()
+        ]
+        if entries:
+            yield doc.estimate_forest(
+                "Every rule on the same examples",
+                "Rule",
+                entries,
+                "The same value by every form of interval that there is for it.",
+            )
 
-ESTIMATE = Presenter(
-    chapter=estimate_chapter,
-    facts=estimate_facts,
-    intervals=estimate_uses,
-    pictures=_refit_pictures,
-)
+    def notes(self, result: Any) -> Iterator[str]:
+        yield from result.notes
+        for name, one in self.rivals.items():
+            yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
+    def facts(self, result: Any) -> doc.Facts:
+        yield "examples", count(result.n)
+        yield "weightings", count(len(result.replicates))
+        yield "losses that are perturbed", spoken(result.losses)
+        yield "value in training", number(result.training_error)
+        if result.interval is not None:
+            yield "confidence level", percent(result.interval.level)
+        yield "the numbers are about", result.target
 
-def perturbed_chapter(
-    result: "Perturbed", rivals: Mapping[str, Estimate] | None = None
-) -> doc.Chapter:
-    """Make the chapter of an error rate with its interval by perturbation resampling."""
-    training = replace(result, value=result.training_error, interval=None)
-    parts = (
-        counted(result.n, "example"),
-        counted(len(result.replicates), "weighting"),
-        f"about {result.target}",
-    )
-    return doc.Chapter(
-        title=_title(result),
-        subtitle=" · ".join(parts),
-        verdict=doc.sentences([value_sentence(result)]),
-        tiles=(
-            doc.Tile.of(title_of(result.measure), result, "cross-validated"),
-            doc.Tile.of("In training", training, "on the examples it was trained on"),
-        ),
-        sections=tuple(_sections(result, rivals or {})),
-        notes=doc.sentences(_notes(result, rivals or {})),
-    )
+    def next_steps(self, result: Any) -> Iterator[str]:
+        """Say what to do about an interval by perturbation."""
+        if result.losses == "training":
+            covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]
+            reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
+            yield (
+                "Do not rely on intervals by losses in training, which vary too little"
+                f"{reason}: `truerisk perturb --losses cross_validated`."
+            )
+        # With groups neither was measured.
+        exact = result.forms["exact"].method == "clopper_pearson"
+        if exact and result.measure == "error_rate":
+            yield (
+                f"Take the agreement interval for the error itself, {number(result.value)} here: "
+                "it was measured to be shorter, and to keep its promise too: "
+                "`truerisk estimate --interval agreement`."
+            )
 
+    def intervals(self, result: Any) -> Iterator[Use]:
+        if result.interval is not None:
+            grouped = result.forms["exact"].method.startswith(("cluster", "group", "agreement"))
+            reason = "not measured with groups" if grouped else "not measured"
+            losses = f"{result.losses.replace('_', '-')} losses"
+            for interval in (result.interval, *result.forms.values()):
+                design = "5 folds pooled" if interval.method == EXACT else losses
+                yield look_up(interval, result.measure, reason, when=not grouped, design=design)
 
-def _title(result: "Perturbed") -> str:
-    if result.measure == "error_rate":
-        return "How often is this model wrong?"
-    return f"What {spoken_title(result.measure)} will this model have?"
-
-
-def _sections(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[doc.Section]:
-    values = _places(result)
-    if len(values) > 1 and np.ptp(values) > 0:
-        yield doc.charts_section(
-            "Where it may lie",
-            [histogram(f"{title_of(result.measure)}, by random weights", result, values)],
-            "The model was trained again under random weights of the examples. A bar counts the "
-            "weightings by which the value would lie there: the estimate less what they moved it "
-            "by.",
-        )
-    entries = [
-        doc.Entry(
-            FORMS.get(name, spoken(name)),
-            replace(result, interval=ends, notes=()),
-            "the interval of this page" if ends == result.interval else "",
-        )
-        for name, ends in result.forms.items()
-    ]
-    entries += [
-        doc.Entry(_rival_title(name), one, f"speaks of {one.target}")
-        for name, one in rivals.items()
-    ]
-    if entries:
-        yield doc.estimate_forest(
-            "Every rule on the same examples",
-            "Rule",
-            entries,
-            "The same value by every form of interval that there is for it.",
-        )
+    def pictures(self, result: Any) -> doc.Pictures:
+        """Draw where the error may lie, and the estimate with every form of interval."""
+        values = _places(result)
+        if len(values) > 1:
+            title = f"{title_of(result.measure)}, by random weights"
+            yield "weightings", histogram(title, result, values)
+        else:
+            yield "weightings", doc.forest_of([result])
+        forms = result.forms.items()
+        rows = [doc.Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
+        yield "intervals", doc.Forest(rows=rows, axis=title_of(result.measure))
 
 
 def _rival_title(rival: str) -> str:
     return "VC bound" if rival == "vc_bound" else spoken(rival).capitalize()
 
 
-def _notes(result: "Perturbed", rivals: Mapping[str, Estimate]) -> Iterator[str]:
-    yield from result.notes
-    for name, one in rivals.items():
-        yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
-
-
-def _facts(result: Any) -> doc.Facts:
-    yield "examples", count(result.n)
-    yield "weightings", count(len(result.replicates))
-    yield "losses that are perturbed", spoken(result.losses)
-    yield "value in training", number(result.training_error)
-    if result.interval is not None:
-        yield "confidence level", percent(result.interval.level)
-    yield "the numbers are about", result.target
-
-
-def _uses(result: Any) -> Iterator[Use]:
-    if result.interval is not None:
-        grouped = result.forms["exact"].method.startswith(("cluster", "group", "agreement"))
-        reason = "not measured with groups" if grouped else "not measured"
-        losses = f"{result.losses.replace('_', '-')} losses"
-        for interval in (result.interval, *result.forms.values()):
-            design = "5 folds pooled" if interval.method == EXACT else losses
-            yield look_up(interval, result.measure, reason, when=not grouped, design=design)
-
-
-def _next_steps(result: Any) -> Iterator[str]:
-    """Say what to do about an interval by perturbation."""
-    if result.losses == "training":
-        covered = [use.measured.mean for use in uses_of(result) if use.measured is not None]
-        reason = f": they were measured to cover {100 * covered[0]:.1f} %" if covered else ""
-        yield (
-            "Do not rely on intervals by losses in training, which vary too little"
-            f"{reason}: `truerisk perturb --losses cross_validated`."
-        )
-    exact = result.forms["exact"].method == "clopper_pearson"  # with groups neither was measured
-    if exact and result.measure == "error_rate":
-        yield (
-            f"Take the agreement interval for the error itself, {number(result.value)} here: it "
-            "was measured to be shorter, and to keep its promise too: "
-            "`truerisk estimate --interval agreement`."
-        )
-
-
-def _pictures(result: "Perturbed") -> doc.Pictures:
-    """Draw where the error may lie, and the estimate with every form of interval."""
-    values = _places(result)
-    if len(values) > 1:
-        title = f"{title_of(result.measure)}, by random weights"
-        yield "weightings", histogram(title, result, values)
-    else:
-        yield "weightings", doc.forest_of([result])
-    forms = result.forms.items()
-    rows = [doc.Entry(spoken(name), replace(result, interval=one)) for name, one in forms]
-    yield "intervals", doc.Forest(rows=rows, axis=title_of(result.measure))
-
-
 def _places(result: "Perturbed") -> list[float]:
     # A replicate is a deviation, value − truth; less it, the value stands where the truth may.
     values: list[float] = (result.value - np.asarray(result.replicates)).tolist()
     return values
-
-
-PERTURBATION = Presenter(
-    chapter=perturbed_chapter,
-    facts=_facts,
-    next_steps=_next_steps,
-    intervals=_uses,
-    pictures=_pictures,
-)

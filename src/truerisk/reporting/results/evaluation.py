@@ -4,7 +4,7 @@ Other presenters build on this one: those of learners, of leave-one-out, of ξα
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks import shown
+from truerisk.evaluation.slices import Slice
 from truerisk.evaluation.verdict import TARGET_HALF_WIDTH, WIDE
 from truerisk.measures.costs import OUTCOMES
-from truerisk.measures.registry import measure_of, title_of
+from truerisk.measures.registry import measure_of, spoken_title, title_of
 from truerisk.measures.thresholds import Sweep, mean_cost, outcome_costs
 from truerisk.reporting import document as doc
 from truerisk.reporting.escaping import visible
-from truerisk.reporting.presenter import Presenter, Rule, by_rules
+from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.sections.coverage import marks_of, prediction_uses
-from truerisk.reporting.sections.explorer import explorer_section
+from truerisk.reporting.sections.explorer import explorer_section, sliced_scores
 from truerisk.reporting.sections.provenance import setting_facts, source_facts, targets_of
 from truerisk.reporting.sections.score_charts import score_pictures, score_sections
-from truerisk.reporting.sections.slices import slice_forest, slice_table, slices_section
 from truerisk.reporting.wording import (
     MAX_NAMED,
     NO_INTERVAL,
@@ -31,6 +31,7 @@ from truerisk.reporting.wording import (
     counted,
     interval_heading,
     interval_subtitle,
+    p_words,
     percent,
     plain_text,
     share,
@@ -52,6 +53,7 @@ CLASS_MEASURES = ("precision", "recall", "f1")
 HEATS = 9
 MAX_DRAWN_CLASSES = 40  # in a figure
 MAX_CLASSES_SHOWN = 20
+MAX_DRAWN_SLICES = 60
 WIDE_CELLS = 4  # classes up to which count and share stand side by side
 WIDEST_CONFUSION = 12  # more classes than this do not fit on a screen
 MAX_MISTAKES = 10
@@ -68,68 +70,122 @@ LONGEST_NAME = 30  # characters, so that the number behind it is seen
 
 @dataclass(frozen=True)
 class Group:
-    """Measures drawn on one axis, which holds the best value too; or each on an axis of its own."""
+    """Measures drawn on one axis, which holds the best value too; or each on an axis of its own.
+
+    `heading` is for a figure, in which only measures between 0 and 1 are drawn.
+    """
 
     title: str
     also: tuple[float, ...] = ()
+    heading: str = ""
     shared: bool = True
 
 
-HIGHER = Group("Higher is better, 1 is perfect", (1.0,))
-LOWER = Group("Lower is better, 0 is perfect", (0.0,))
+HIGHER = Group("Higher is better, 1 is perfect", (1.0,), "Higher is better")
+LOWER = Group("Lower is better, 0 is perfect", (0.0,), "Lower is better")
 BOTH_SIGNS = Group("1 is perfect, 0 is chance", (0.0, 1.0))
 OWN_SCALE = Group("On a scale of their own", shared=False)
 
 
-def evaluation_chapter(evaluation: Evaluation) -> doc.Chapter:
-    """Give all that the page says of an evaluation."""
-    return doc.Chapter(
-        title="How good is this classifier?",
-        subtitle=_subtitle(evaluation),
-        verdict=doc.sentences(evaluation.verdict),
-        tiles=tuple(_tiles(evaluation)),
-        sections=tuple(evaluation_sections(evaluation)),
-        notes=doc.sentences(remarks(evaluation)),
-    )
+class EvaluationPresenter(Presenter):
+    """Every measure of predictions, their classes, slices and scores."""
 
+    question = "How good is this classifier?"
 
-def evaluation_sections(evaluation: Evaluation) -> Iterator[doc.Section]:
-    """Give the sections of an evaluation, the way from the whole to its parts."""
-    yield doc.Section(
-        "forest",
-        "Every measure, and how sure it is",
-        {"groups": list(_groups(evaluation))},
-        "The dot is the value on these examples. The line is its "
-        f"{interval_heading(evaluation.level, evaluation.values())}: values that these examples do "
-        "not rule out.",
-    )
-    mistakes = mistake_table(evaluation)
-    sections = (
-        _confusion_section(evaluation),
-        None if mistakes is None else doc.table_section(mistakes),
-        _classes_section(evaluation),
-        slices_section(evaluation),
-        explorer_section(evaluation),
-    )
-    yield from filter(None, sections)
-    yield from score_sections(evaluation)
+    def subtitle(self, evaluation: Evaluation) -> Iterator[str]:
+        """Say how many examples and classes there are, and which intervals."""
+        yield counted(evaluation.n, "example")
+        if evaluation.labels:
+            yield counted(len(evaluation.labels), "class", "classes")
+        if evaluation.pos_label is not None:
+            yield f"positive: {visible(evaluation.pos_label)}"
+        yield interval_subtitle(evaluation.level, evaluation.values())
 
+    def tiles(self, evaluation: Evaluation) -> Iterator[doc.Tile]:
+        """Give the few measures that matter."""
+        # Where the verdict says that accuracy misleads, what it points to comes first.
+        misleads = has_code(evaluation.verdict, "accuracy_misleads")
+        order = HEADLINES_OF_RARE if misleads else HEADLINES
+        for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
+            yield doc.Tile.of(title_of(name), evaluation[name])
 
-def _subtitle(evaluation: Evaluation) -> str:
-    parts = [counted(evaluation.n, "example")]
-    if evaluation.labels:
-        parts.append(counted(len(evaluation.labels), "class", "classes"))
-    if evaluation.pos_label is not None:
-        parts.append(f"positive: {visible(evaluation.pos_label)}")
-    return " · ".join([*parts, interval_subtitle(evaluation.level, evaluation.values())])
+    def sections(self, evaluation: Evaluation) -> Iterator[doc.Section]:
+        """Give the sections of an evaluation, the way from the whole to its parts."""
+        yield doc.Section(
+            "forest",
+            "Every measure, and how sure it is",
+            {"groups": list(_groups(evaluation))},
+            "The dot is the value on these examples. The line is its "
+            f"{interval_heading(evaluation.level, evaluation.values())}: values that these "
+            "examples do not rule out.",
+        )
+        mistakes = mistake_table(evaluation)
+        sections = (
+            _confusion_section(evaluation),
+            None if mistakes is None else doc.table_section(mistakes),
+            _classes_section(evaluation),
+            _slices_section(evaluation),
+            explorer_section(evaluation),
+        )
+        yield from filter(None, sections)
+        yield from score_sections(evaluation)
 
+    def notes(self, evaluation: Any) -> Iterable[str]:
+        return remarks(evaluation)
 
-def _tiles(evaluation: Evaluation) -> Iterator[doc.Tile]:
-    # Where the verdict says that accuracy misleads, what it points to comes first.
-    misleads = has_code(evaluation.verdict, "accuracy_misleads")
-    order = HEADLINES_OF_RARE if misleads else HEADLINES
-    for name in [name for name in order if name in evaluation][:MAX_HEADLINES]:
-        yield doc.Tile.of(title_of(name), evaluation[name])
+    def blocks(self, evaluation: Evaluation) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
+        yield doc.Sentences(evaluation.verdict)
+        yield measure_table(evaluation)
+        tables = (
+            class_table(evaluation, _class_measures(evaluation)[:3], MAX_CLASSES_SHOWN),
+            confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
+            mistake_table(evaluation),
+            slice_table(evaluation, narrow=True),
+        )
+        yield from filter(None, tables)
+        left = left_out(evaluation, MAX_CLASSES_SHOWN)
+        if left:
+            yield doc.Sentences([f"{left} --json has all."])
+        yield doc.Sentences(remarks(evaluation), "Notes")
+        yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+
+    def tables(self, evaluation: Evaluation) -> Iterator[doc.Table]:
+        """Give the tables of Markdown and LaTeX."""
+        tables = (
+            measure_table(evaluation),
+            class_table(evaluation),
+            confusion_table(evaluation),
+            slice_table(evaluation),
+        )
+        return filter(None, tables)
+
+    def facts(self, evaluation: Evaluation) -> doc.Facts:
+        return evaluation_facts(evaluation)
+
+    def next_steps(self, evaluation: Evaluation) -> Iterable[str]:
+        """Say what to do about predictions that were scored."""
+        before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
+        if before_all:  # until that is done the other numbers mislead
+            yield from before_all
+            return
+        yield from by_rules(RULES, compare_with_the_present)(evaluation)
+        yield from perhaps_probabilities(evaluation)
+
+    def intervals(self, evaluation: Any) -> Iterator[Use]:
+        return prediction_uses(evaluation)
+
+    def pictures(self, evaluation: Evaluation) -> doc.Pictures:
+        """Draw every measure, what was called what, the classes, and the scores."""
+        yield "measures", measure_forest(evaluation)
+        confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
+        if confusion is not None:
+            yield "confusion", doc.Matrix(labels=confusion[0], counts=confusion[1])
+        if evaluation.by_class:
+            yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
+        if evaluation.slices:
+            yield "slices", slice_forest(evaluation)
+        yield from score_pictures(evaluation)
 
 
 def _groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
@@ -150,7 +206,8 @@ def _group_of(name: str) -> Group:
     if result.measure_range == (-1.0, 1.0):
         return BOTH_SIGNS
     if average:
-        return Group(f"{average.capitalize()} averages over the classes", (1.0,))
+        averages = f"{average.capitalize()} averages"
+        return Group(f"{averages} over the classes", (1.0,), averages)
     return HIGHER if result.higher_is_better else LOWER
 
 
@@ -188,18 +245,12 @@ def _confusion_section(evaluation: Evaluation) -> doc.Section | None:
 def _classes_section(evaluation: Evaluation) -> doc.Section | None:
     if not evaluation.by_class:
         return None
-    names = _class_measures(evaluation)
+    names, sizes = _class_measures(evaluation), class_sizes(evaluation)
     chosen = chosen_classes(evaluation, MAX_CLASS_ROWS)
-    shown = {label: evaluation.by_class[label] for label in chosen}
-    axes = {name: doc.axis_of([one[name] for one in shown.values()]) for name in names}
-    sizes = class_sizes(evaluation)
+    cells = _drawn_cells([evaluation.by_class[label] for label in chosen], names)
     rows = [
-        {
-            "label": visible(label),
-            "examples": count(sizes[label]) if label in sizes else NO_INTERVAL,
-            "cells": [_row(name, estimates[name], axes[name]) for name in names],
-        }
-        for label, estimates in shown.items()
+        {"label": visible(label), "examples": count(sizes[label]), "cells": drawn}
+        for label, drawn in zip(chosen, cells, strict=True)
     ]
     data = {
         "columns": [title_of(name) for name in names],
@@ -207,6 +258,14 @@ def _classes_section(evaluation: Evaluation) -> doc.Section | None:
         "left_out": left_out(evaluation, MAX_CLASS_ROWS),
     }
     return doc.Section("classes", "Class by class", data)
+
+
+def _drawn_cells(
+    parts: Sequence[Mapping[str, Estimate]], names: Iterable[str]
+) -> list[list[dict[str, Any]]]:
+    """Draw measures of several parts of the examples, each measure on one axis for all of them."""
+    axes = {name: doc.axis_of([part[name] for part in parts]) for name in names}
+    return [[_row(name, part[name], axis) for name, axis in axes.items()] for part in parts]
 
 
 def chosen_classes(evaluation: Evaluation, most: int) -> list[str]:
@@ -245,35 +304,6 @@ def _class_measures(evaluation: Evaluation) -> tuple[str, ...]:
     """List the measures of single classes that are shown, all of them if none is a usual one."""
     offered = tuple(next(iter(evaluation.by_class.values()), ()))
     return tuple(name for name in CLASS_MEASURES if name in offered) or offered
-
-
-def evaluation_blocks(evaluation: Evaluation) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the verdict, the tables, the notes, and what was assumed."""
-    yield doc.Sentences(evaluation.verdict)
-    yield measure_table(evaluation)
-    tables = (
-        class_table(evaluation, _class_measures(evaluation)[:3], MAX_CLASSES_SHOWN),
-        confusion_table(evaluation, narrow=len(evaluation.labels) > WIDE_CELLS),
-        mistake_table(evaluation),
-        slice_table(evaluation, narrow=True),
-    )
-    yield from filter(None, tables)
-    left = left_out(evaluation, MAX_CLASSES_SHOWN)
-    if left:
-        yield doc.Sentences([f"{left} --json has all."])
-    yield doc.Sentences(remarks(evaluation), "Notes")
-    yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
-
-
-def _tables(evaluation: Evaluation) -> Iterator[doc.Table]:
-    """Give the tables of Markdown and LaTeX."""
-    tables = (
-        measure_table(evaluation),
-        class_table(evaluation),
-        confusion_table(evaluation),
-        slice_table(evaluation),
-    )
-    return filter(None, tables)
 
 
 def measure_table(evaluation: Evaluation) -> doc.Table:
@@ -356,6 +386,107 @@ def _whole(part: float, whole: float) -> str:
     return "<1" if 100 * part < whole else f"{100 * part / whole:.0f}"
 
 
+# Slices
+
+
+def _slice_measures(evaluation: Evaluation) -> tuple[str, ...]:
+    """List the measures by which slices are tested, the main one first; else the first ones."""
+    tested = dict.fromkeys(name for one in evaluation.slices.values() for name in one.tests)
+    return tuple(tested) or tuple(evaluation)[:3]
+
+
+def slice_table(evaluation: Evaluation, *, narrow: bool = False) -> doc.Table | None:
+    """Give one row per slice: its measures, and by which it is surely worse or better.
+
+    The narrow form has the interval of the main measure only.
+    """
+    if not evaluation.slices:
+        return None
+    names = _slice_measures(evaluation)
+    numbers = doc.number_columns(map(title_of, names))
+    columns = doc.heads("Slice", "#n", *numbers, *(() if narrow else ("#p",)), "Rest")
+
+    def row(label: str, part: Any, *tests: str) -> tuple[str, ...]:
+        main, *others = (part[name] for name in names)
+        values = [number(one.value) if narrow else with_interval(one) for one in others]
+        return (label, count(part.n), with_interval(main), *values, *tests[narrow:])
+
+    rows = [row("all", evaluation, NO_INTERVAL, NO_INTERVAL)]
+    for name, one in evaluation.slices.items():
+        rows.append(row(name, one, _least_p(one), _than_rest(one, narrow=narrow)))
+    sure = interval_subtitle(evaluation.level, evaluation.values())
+    return doc.Table(f"Slices ({sure})", columns, tuple(rows))
+
+
+def _least_p(one: Slice) -> str:
+    """Write the smallest adjusted p-value of a slice."""
+    defined = [test.adjusted for test in one.tests.values() if not math.isnan(test.adjusted)]
+    return p_words(min(defined)) if defined else NO_INTERVAL
+
+
+def _than_rest(one: Slice, *, narrow: bool = False) -> str:
+    differences = {
+        finding: [spoken_title(name) for name, test in one.tests.items() if test.finding == finding]
+        for finding in ("worse", "better")
+    }
+    words = [
+        finding if narrow else f"{finding}: {', '.join(names)}"
+        for finding, names in differences.items()
+        if names
+    ]
+    return "; ".join(words) or NO_INTERVAL
+
+
+def _slices_section(evaluation: Evaluation) -> doc.Section | None:
+    """Give the table of the page: it sorts, and draws each value on its interval."""
+    if not evaluation.slices:
+        return None
+    names = _slice_measures(evaluation)
+    whole, *cells = _drawn_cells([evaluation, *evaluation.slices.values()], names)
+    has_explorer = len(evaluation.labels) == 2 and "thresholds" in evaluation.curves
+    linked = list(sliced_scores(evaluation)) if has_explorer else []
+    rows = [
+        {
+            "label": visible(name),
+            "at": linked.index(name) + 1 if name in linked else 0,
+            "examples": count(one.n),
+            "cells": drawn,
+            "p": _least_p(one),
+            "finding": visible(_than_rest(one)),
+        }
+        for (name, one), drawn in zip(evaluation.slices.items(), cells, strict=True)
+    ]
+    data = {
+        "columns": [title_of(name) for name in names],
+        "whole": {"examples": count(evaluation.n), "cells": whole},
+        "rows": rows,
+        "linked": bool(linked),
+    }
+    lead = (
+        "Each slice against all other examples. p is the smallest over the measures, adjusted for "
+        "all slices and measures by Holm: up to "
+        f"{1 - evaluation.level:.3g} the difference is sure."
+    )
+    return doc.Section("slices", "Where is it wrong? Slices", data, lead)
+
+
+def slice_forest(evaluation: Evaluation) -> doc.Forest:
+    """Describe the main measure of each slice, all examples first."""
+    name = _slice_measures(evaluation)[0]
+    drawn = list(evaluation.slices.items())[:MAX_DRAWN_SLICES]
+    more = len(evaluation.slices) - len(drawn)
+    return doc.Forest(
+        rows=[
+            doc.Entry("all examples", evaluation[name]),
+            *(doc.Entry(f"{label} ({count(one.n)})", one[name]) for label, one in drawn),
+        ],
+        note=f"{title_of(name)}{f'; {more:,} more are not drawn' if more else ''}",
+    )
+
+
+# Notes, what was assumed, and next steps
+
+
 def remarks(evaluation: Evaluation) -> tuple[str, ...]:
     """Give the notes of the evaluation, then those of its measures, each told once."""
     notes = doc.each_once(
@@ -384,16 +515,6 @@ def evaluation_facts(evaluation: Evaluation, skip: Collection[str] = ()) -> doc.
     yield "confidence level", percent(evaluation.level)
     yield "the numbers are about", targets_of(evaluation.values())
     yield from setting_facts(evaluation.settings, skip={"level", "pos_label", "target", *skip})
-
-
-def _next_steps(evaluation: Evaluation) -> Iterator[str]:
-    """Say what to do about predictions that were scored."""
-    before_all = [step for rule in BEFORE_ALL for step in rule(evaluation)]
-    if before_all:  # until that is done the other numbers mislead
-        yield from before_all
-        return
-    yield from by_rules(RULES, compare_with_the_present)(evaluation)
-    yield from perhaps_probabilities(evaluation)
 
 
 def swapped_labels(evaluation: Evaluation) -> Iterator[str]:
@@ -651,44 +772,21 @@ def _width(estimate: Estimate) -> float:
     return high - low
 
 
-def evaluation_pictures(evaluation: Evaluation) -> doc.Pictures:
-    """Draw every measure, what was called what, the classes, and the scores."""
-    yield "measures", measure_forest(evaluation)
-    confusion = evaluation.confusion if len(evaluation.labels) <= MAX_CONFUSED else None
-    if confusion is not None:
-        yield "confusion", doc.Matrix(labels=confusion[0], counts=confusion[1])
-    if evaluation.by_class:
-        yield "classes", class_forest(evaluation.by_class, class_sizes(evaluation))
-    if evaluation.slices:
-        yield "slices", slice_forest(evaluation)
-    yield from score_pictures(evaluation)
-
-
 def measure_forest(evaluation: Evaluation) -> doc.Forest:
     """Describe the measures that lie between 0 and 1, in groups; the others are named."""
     groups: dict[str, list[doc.Entry]] = {}
     others = []
     for name, estimate in evaluation.items():
-        heading = _heading(name)
-        if heading is None:
-            others.append(name)
-        else:
+        heading = _group_of(name).heading
+        if heading:
             groups.setdefault(heading, []).append(doc.Entry(title_of(name), estimate))
+        else:
+            others.append(name)
     if not groups:
         return doc.forest_of([replace(evaluation[name], measure=name) for name in others])
     rows = [row for heading, result in groups.items() for row in (doc.Entry(heading), *result)]
     note = f"On other scales: {', '.join(map(title_of, others))}" if others else ""
     return doc.Forest(rows=rows, note=note, span=doc.SHARE_RANGE)
-
-
-def _heading(name: str) -> str | None:
-    """Name the group of a measure; None where it is not between 0 and 1."""
-    result, average = measure_of(name)
-    if result is None or result.measure_range != doc.SHARE_RANGE:
-        return None
-    if average:
-        return f"{average.capitalize()} averages"
-    return "Higher is better" if result.higher_is_better else "Lower is better"
 
 
 def class_sizes(evaluation: Evaluation) -> dict[str, float]:
@@ -730,14 +828,3 @@ def class_forest(
         },
         extra_words="on the documents held out",
     )
-
-
-EVALUATION = Presenter(
-    chapter=evaluation_chapter,
-    blocks=evaluation_blocks,
-    tables=_tables,
-    facts=evaluation_facts,
-    next_steps=_next_steps,
-    intervals=prediction_uses,
-    pictures=evaluation_pictures,
-)

@@ -5,8 +5,8 @@ from itertools import chain
 
 from truerisk.gates import GateResult
 from truerisk.reporting import document as doc
-from truerisk.reporting.presenter import Presenter
-from truerisk.reporting.results.estimate import estimate_uses
+from truerisk.reporting.presenter import Presenter, Use
+from truerisk.reporting.results.estimate import EstimatePresenter
 from truerisk.reporting.sections.coverage import marks_of
 from truerisk.reporting.wording import spoken, written
 
@@ -24,40 +24,35 @@ def checks_table(result: GateResult) -> doc.Table:
     return doc.Table(f"Gate: {result.name}", columns, tuple(rows))
 
 
-def _chapter(result: GateResult) -> doc.Chapter:
-    """Give all that a page says of a gate."""
-    return doc.Chapter(
-        title="Does this model ship?",
-        subtitle=result.name,
-        verdict=doc.sentences([result.verdict, *_failed(result)]),
-        sections=(doc.table_section(checks_table(result)),),
-    )
+class GatePresenter(Presenter):
+    """The answer, one row per claim."""
 
+    question = "Does this model ship?"
 
-def _failed(result: GateResult) -> Iterator[str]:
-    return (str(one) for one in result.checks if not one.is_shown)
+    def subtitle(self, result: GateResult) -> list[str]:
+        return [result.name]
 
+    def verdict(self, result: GateResult) -> list[str]:
+        return [result.verdict, *(str(one) for one in result.checks if not one.is_shown)]
 
-def _blocks(result: GateResult) -> Iterator[doc.Block]:
-    """Give what a terminal shows."""
-    yield doc.Sentences((result.verdict, *_failed(result)))
-    yield checks_table(result)
+    def sections(self, result: GateResult) -> list[doc.Section]:
+        return [doc.table_section(checks_table(result))]
 
+    def blocks(self, result: GateResult) -> list[doc.Block]:
+        return [doc.Sentences(self.verdict(result)), checks_table(result)]
 
-def _facts(result: GateResult) -> doc.Facts:
-    """Say which files were read."""
-    yield "gate", result.name
-    for file in result.source.get("files", ()):
-        yield "file", str(getattr(file, "path", file))
+    def tables(self, result: GateResult) -> list[doc.Table]:
+        return [checks_table(result)]
 
+    def facts(self, result: GateResult) -> doc.Facts:
+        """Say which files were read."""
+        yield "gate", result.name
+        for file in result.source.get("files", ()):
+            yield "file", str(getattr(file, "path", file))
 
-GATE = Presenter(
-    chapter=_chapter,
-    blocks=_blocks,
-    tables=lambda result: [checks_table(result)],
-    facts=_facts,
-    intervals=lambda result: chain.from_iterable(
-        estimate_uses(one.estimate) for one in result.checks
-    ),
-    pictures=lambda result: [("claims", doc.forest_of([one.estimate for one in result.checks]))],
-)
+    def intervals(self, result: GateResult) -> Iterator[Use]:
+        own = EstimatePresenter()
+        return chain.from_iterable(own.intervals(one.estimate) for one in result.checks)
+
+    def pictures(self, result: GateResult) -> doc.Pictures:
+        yield "claims", doc.forest_of([one.estimate for one in result.checks])

@@ -1,7 +1,7 @@
 """Learners by refits: one, as an evaluation and the refits it rests on; and the best of several."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import Presenter, Rule, Use, by_rules
 from truerisk.reporting.results import evaluation as predictions
 from truerisk.reporting.results.estimate import has_refits, refit_chart
-from truerisk.reporting.results.evaluation import evaluation_pictures
 from truerisk.reporting.sections.coverage import all_estimates, design_of, refit_uses, uses_of
 from truerisk.reporting.sections.provenance import interval_names
 from truerisk.reporting.wording import (
@@ -37,31 +36,65 @@ NEARLY = 1.1  # times as wide as wanted: not worth collecting for
 MAX_OF_A_NAME = 40  # characters in a heading
 
 
-def learner_chapter(result: LearnerEvaluation) -> doc.Chapter:
-    """Give all that a page says of a learner: its evaluation, and the refits it rests on."""
-    chapter = predictions.evaluation_chapter(result)
-    head, *rest = chapter.sections
-    return replace(
-        chapter,
-        title="How good will this learner be?",
-        subtitle=f"{method_title(result)}, {counted(result.refits, 'refit')} · {chapter.subtitle}",
-        tiles=tuple(_with_baseline(result, chapter)),
-        sections=(head, *_spreads(result), *_others(result), *rest),
-    )
+class LearnerEvaluationPresenter(predictions.EvaluationPresenter):
+    """The evaluation of a learner, and the refits it rests on."""
+
+    question = "How good will this learner be?"
+
+    def subtitle(self, result: Any) -> Iterator[str]:
+        yield f"{method_title(result)}, {counted(result.refits, 'refit')}"
+        yield from super().subtitle(result)
+
+    def tiles(self, result: Any) -> Iterator[doc.Tile]:
+        titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
+        for tile in super().tiles(result):
+            always = titles.get(tile.title)
+            text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
+            yield replace(tile, note=tile.note or text)
+
+    def sections(self, result: Any) -> Iterator[doc.Section]:
+        """Give the sections of the evaluation, and of the refits it rests on."""
+        head, *rest = super().sections(result)
+        yield from (head, *_spreads(result), *_others(result), *rest)
+
+    def blocks(self, evaluation: Any) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the evaluation, and what training and classifying cost."""
+        yield from super().blocks(evaluation)
+        if evaluation.costs is None:
+            return
+        induce, classify = evaluation.costs.seconds
+        always = evaluation.baseline.get("error_rate")
+        costs = (
+            f"One training took {induce:.3g} s on average, classifying a thousand examples "
+            f"{classify:.3g} s."
+        )
+        constant = [] if always is None else [f"Always answering the commonest class: {always}"]
+        yield doc.Sentences([*constant, costs])
+
+    def facts(self, evaluation: Any) -> doc.Facts:
+        """Say what was assumed, in pairs of words."""
+        yield "learner", evaluation.model
+        # The settings name the intervals of predictions; those of refits are other ones.
+        skip = ("model", "interval", "binomial", "cell_interval")
+        yield from predictions.evaluation_facts(evaluation, skip)
+        yield "intervals", interval_names(evaluation.values())
+        yield "refits", count(evaluation.refits)
+        if evaluation.costs is not None:
+            induce, classify = evaluation.costs.seconds
+            yield "one training took", cost_words("seconds_to_induce", induce)
+            yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
+
+    def next_steps(self, evaluation: Any) -> Iterable[str]:
+        return by_rules(LEARNER_RULES, see_whether_more_would_help)(evaluation)
+
+    def intervals(self, evaluation: Any) -> Iterator[Use]:
+        return refit_uses(all_estimates(evaluation), design_of(evaluation.settings))
 
 
 def method_title(result: LearnerEvaluation) -> str:
     """Give the words for a method of resampling."""
     defined = METHODS.get(result.method)
     return visible(spoken(result.method)) if defined is None else defined.title
-
-
-def _with_baseline(result: LearnerEvaluation, chapter: doc.Chapter) -> Iterator[doc.Tile]:
-    titles = {title_of(name): one for name, one in result.baseline.items() if one.is_defined}
-    for tile in chapter.tiles:
-        always = titles.get(tile.title)
-        text = "" if always is None else f"{BASELINE.lower()}: {number(always.value)}"
-        yield replace(tile, note=tile.note or text)
 
 
 def _spreads(result: LearnerEvaluation) -> Iterator[doc.Section]:
@@ -90,21 +123,6 @@ def _others(result: LearnerEvaluation) -> Iterator[doc.Section]:
         yield doc.estimate_forest(
             "The error rate, and what it is to be held against", "By", entries
         )
-
-
-def learner_facts(evaluation: Any) -> doc.Facts:
-    """Say what was assumed, in pairs of words."""
-    yield "learner", evaluation.model
-    # The settings name the intervals of predictions; those of refits are other ones.
-    yield from predictions.evaluation_facts(
-        evaluation, skip=("model", "interval", "binomial", "cell_interval")
-    )
-    yield "intervals", interval_names(evaluation.values())
-    yield "refits", count(evaluation.refits)
-    if evaluation.costs is not None:
-        induce, classify = evaluation.costs.seconds
-        yield "one training took", cost_words("seconds_to_induce", induce)
-        yield "classifying 1,000 examples took", cost_words("seconds_to_classify", classify)
 
 
 def one_repetition(evaluation: Any) -> Iterator[str]:
@@ -182,91 +200,106 @@ LEARNER_RULES: tuple[Rule, ...] = (
 )
 
 
-def learner_blocks(evaluation: LearnerEvaluation) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the evaluation, and what training and classifying cost."""
-    yield from predictions.evaluation_blocks(evaluation)
-    if evaluation.costs is None:
-        return
-    induce, classify = evaluation.costs.seconds
-    always = evaluation.baseline.get("error_rate")
-    costs = (
-        f"One training took {induce:.3g} s on average, classifying a thousand examples "
-        f"{classify:.3g} s."
-    )
-    constant = [] if always is None else [f"Always answering the commonest class: {always}"]
-    yield doc.Sentences([*constant, costs])
+class BestOfPresenter(Presenter):
+    """The best of several learners, corrected for having been chosen."""
 
+    question = "Which learner is best, and how good is it?"
 
-LEARNER_EVALUATION = replace(
-    predictions.EVALUATION,
-    chapter=learner_chapter,
-    blocks=learner_blocks,
-    facts=learner_facts,
-    next_steps=by_rules(LEARNER_RULES, see_whether_more_would_help),
-    intervals=lambda result: refit_uses(all_estimates(result), design_of(result.settings)),
-)
+    def subtitle(self, result: BestOf) -> Iterator[str]:
+        winner = result.evaluations[result.winner]
+        yield counted(len(result.evaluations), "learner")
+        yield counted(winner.n, "example")
+        yield method_title(winner)
+        yield f"{percent(winner.level)} intervals"
 
-
-def best_of_chapter(result: BestOf) -> doc.Chapter:
-    """Give all that a page says of the best of several learners."""
-    winner = result.evaluations[result.winner]
-    own, name = learner_chapter(winner), visible(result.winner, most=MAX_OF_A_NAME)
-    subtitle = (
-        counted(len(result.evaluations), "learner"),
-        counted(winner.n, "example"),
-        method_title(winner),
-        f"{percent(winner.level)} intervals",
-    )
-    return doc.Chapter(
-        title="Which learner is best, and how good is it?",
-        subtitle=" · ".join(subtitle),
-        verdict=doc.sentences(_verdict(result)),
-        tiles=tuple(_tiles(result)),
-        sections=(
-            doc.estimate_forest(
-                f"Learners by {title_of(result.measure)}",
-                "Learner, best first",
-                _entries(result),
-                "All learners were trained and judged on the same divisions of the examples.",
-            ),
-            _costs(result),
-            # These are about the winner alone.
-            *(replace(one, title=f"{name}: {one.title}") for one in own.sections),
-        ),
-        notes=own.notes,
-    )
-
-
-def _verdict(result: BestOf) -> Iterator[str]:
-    best, second = (result.evaluations[name][result.measure] for name in result.ranking[:2])
-    title = title_of(result.measure)
-    words, corrected = written(best), written(result.corrected)
-    yield (
-        f"{result.winner} is the best of {len(result.evaluations)} learners: {title} {words.value} "
-        f"{words.interval}."
-    )
-    yield (
-        f"It was chosen by these numbers, and is too good by {number(abs(result.optimism))}: "
-        f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
-    )
-    ends, others = best.interval, second.interval
-    apart = ends is None or others is None or ends.low > others.high or others.low > ends.high
-    if second.is_defined and not apart:
+    def verdict(self, result: BestOf) -> Iterator[str]:
+        best, second = (result.evaluations[name][result.measure] for name in result.ranking[:2])
+        title = title_of(result.measure)
+        words, corrected = written(best), written(result.corrected)
         yield (
-            f"The intervals of {result.winner} and {result.ranking[1]} overlap: these numbers do "
-            "not settle which is better. compare_models judges the two on the same examples."
+            f"{result.winner} is the best of {len(result.evaluations)} learners: {title} "
+            f"{words.value} {words.interval}."
         )
-    yield from result.evaluations[result.winner].verdict
+        yield (
+            f"It was chosen by these numbers, and is too good by {number(abs(result.optimism))}: "
+            f"choosing the best of these is worth {title} {corrected.value} {corrected.interval}."
+        )
+        ends, others = best.interval, second.interval
+        apart = ends is None or others is None or ends.low > others.high or others.low > ends.high
+        if second.is_defined and not apart:
+            yield (
+                f"The intervals of {result.winner} and {result.ranking[1]} overlap: these numbers "
+                "do not settle which is better. compare_models judges the two on the same examples."
+            )
+        yield from result.evaluations[result.winner].verdict
 
+    def tiles(self, result: BestOf) -> Iterator[doc.Tile]:
+        title = title_of(result.measure)
+        yield doc.Tile.of(f"{title}, corrected for the choice", result.corrected)
+        own = result.evaluations[result.winner][result.measure]
+        yield doc.Tile.of(f"{title} of {result.winner}", own, "as it was chosen by")
+        always = result.evaluations[result.winner].baseline.get(result.measure)
+        if always is not None:
+            yield doc.Tile.of(f"{title} of always the commonest class", always)
 
-def _tiles(result: BestOf) -> Iterator[doc.Tile]:
-    title = title_of(result.measure)
-    yield doc.Tile.of(f"{title}, corrected for the choice", result.corrected)
-    own = result.evaluations[result.winner][result.measure]
-    yield doc.Tile.of(f"{title} of {result.winner}", own, "as it was chosen by")
-    always = result.evaluations[result.winner].baseline.get(result.measure)
-    if always is not None:
-        yield doc.Tile.of(f"{title} of always the commonest class", always)
+    def sections(self, result: BestOf) -> Iterator[doc.Section]:
+        yield doc.estimate_forest(
+            f"Learners by {title_of(result.measure)}",
+            "Learner, best first",
+            _entries(result),
+            "All learners were trained and judged on the same divisions of the examples.",
+        )
+        yield _costs(result)
+        name = visible(result.winner, most=MAX_OF_A_NAME)
+        for one in LearnerEvaluationPresenter().sections(result.evaluations[result.winner]):
+            yield replace(one, title=f"{name}: {one.title}")
+
+    def notes(self, choice: BestOf) -> tuple[str, ...]:
+        return predictions.remarks(choice.evaluations[choice.winner])
+
+    def blocks(self, choice: BestOf) -> Iterator[doc.Block]:
+        """Give what a terminal shows: the ranking, the correction, then the winner."""
+        yield best_of_table(choice)
+        yield doc.Sentences([str(choice).splitlines()[-1]])
+        yield from LearnerEvaluationPresenter().blocks(choice.evaluations[choice.winner])
+
+    def tables(self, choice: BestOf) -> list[doc.Table]:
+        return [best_of_table(choice)]
+
+    def facts(self, result: Any) -> doc.Facts:
+        yield "learners", plain_text(list(result.evaluations))
+        yield "chosen by", title_of(result.measure)
+        yield from LearnerEvaluationPresenter().facts(result.evaluations[result.winner])
+
+    def next_steps(self, result: Any) -> Iterator[str]:
+        """Say what to do about the best of several learners."""
+        yield (
+            f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "
+            f"numbers; corrected for that, {title_of(result.measure)} is "
+            f"{with_interval(result.corrected)}: `truerisk score`."
+        )
+        if len(result.ranking) > 1:
+            yield (
+                f"Ask whether {result.winner} is really better than {result.ranking[1]} before "
+                "paying for it: `truerisk estimate --model … --against …`."
+            )
+
+    def intervals(self, result: Any) -> Iterator[Use]:
+        for one in result.evaluations.values():
+            yield from uses_of(one)
+        yield from refit_uses(
+            [result.corrected], design_of(result.evaluations[result.winner].settings)
+        )
+
+    def pictures(self, result: BestOf) -> doc.Pictures:
+        """Draw every learner, best first, the corrected best, then the winner."""
+        *rows, best = _entries(result)
+        chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
+        yield "learners", doc.Forest(rows=[*rows, chosen], axis=title_of(result.measure))
+        for name, picture in predictions.EvaluationPresenter().pictures(
+            result.evaluations[result.winner]
+        ):
+            yield f"best-{name}", picture
 
 
 def _entries(result: BestOf) -> list[doc.Entry]:
@@ -291,41 +324,6 @@ def _costs(result: BestOf) -> doc.Section:
     return doc.table_section(doc.Table("What each learner costs (means)", columns, tuple(rows)))
 
 
-def _facts(result: Any) -> doc.Facts:
-    yield "learners", plain_text(list(result.evaluations))
-    yield "chosen by", title_of(result.measure)
-    yield from learner_facts(result.evaluations[result.winner])
-
-
-def _uses(result: Any) -> Iterator[Use]:
-    for one in result.evaluations.values():
-        yield from uses_of(one)
-    yield from refit_uses([result.corrected], design_of(result.evaluations[result.winner].settings))
-
-
-def _next_steps(result: Any) -> Iterator[str]:
-    """Say what to do about the best of several learners."""
-    yield (
-        f"Judge {result.winner} on fresh examples before relying on it: it was chosen by these "
-        f"numbers; corrected for that, {title_of(result.measure)} is "
-        f"{with_interval(result.corrected)}: `truerisk score`."
-    )
-    if len(result.ranking) > 1:
-        yield (
-            f"Ask whether {result.winner} is really better than {result.ranking[1]} before paying "
-            "for it: `truerisk estimate --model … --against …`."
-        )
-
-
-def _pictures(result: BestOf) -> doc.Pictures:
-    """Draw every learner, best first, the corrected best, then the winner."""
-    *rows, best = _entries(result)
-    chosen = replace(best, title=f"best of {len(rows)}, corrected", ink="second", mark="D")
-    yield "learners", doc.Forest(rows=[*rows, chosen], axis=title_of(result.measure))
-    for name, picture in evaluation_pictures(result.evaluations[result.winner]):
-        yield f"best-{name}", picture
-
-
 def best_of_table(choice: BestOf) -> doc.Table:
     """Give one row per learner, best first, then what choosing the best of them is worth."""
     winner = choice.evaluations[choice.winner]
@@ -336,21 +334,3 @@ def best_of_table(choice: BestOf) -> doc.Table:
     refits = sum(one.refits for one in ranked.values())
     rows.append((f"best of {len(ranked)}, corrected", *written(choice.corrected), str(refits)))
     return doc.Table("Learners, best first", columns, tuple(rows))
-
-
-def _blocks(choice: BestOf) -> Iterator[doc.Block]:
-    """Give what a terminal shows: the ranking, the correction, then the winner."""
-    yield best_of_table(choice)
-    yield doc.Sentences([str(choice).splitlines()[-1]])
-    yield from learner_blocks(choice.evaluations[choice.winner])
-
-
-BEST_OF = Presenter(
-    chapter=best_of_chapter,
-    blocks=_blocks,
-    tables=lambda choice: [best_of_table(choice)],
-    facts=_facts,
-    next_steps=_next_steps,
-    intervals=_uses,
-    pictures=_pictures,
-)

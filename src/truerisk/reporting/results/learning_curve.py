@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import cycle
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,54 +54,149 @@ GAIN = 0.1  # of the loss: less is not worth collecting for
 FURTHER = 4  # times as many examples
 
 
-def learning_curve_chapter(curve: LearningCurve, wanted: float | None = None) -> doc.Chapter:
-    """Give all that a page says of learning curves; `wanted` is a value of the measure to reach."""
-    subtitle = (
-        counted(curve.n, "example"),
-        f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}",
-        f"{percent(curve.level)} intervals",
-    )
-    further = [] if wanted is None else [needed_table(curve, wanted)]
-    further += [crossing_table(curve)] if curve.crossings else []
-    return doc.Chapter(
-        title="Would more examples help?",
-        subtitle=" · ".join(subtitle),
-        verdict=doc.sentences(_verdict(curve, wanted)),
-        tiles=tuple(_tiles(curve)),
-        sections=(
-            doc.charts_section("Learning curves", list(value_charts(curve, wanted))),
-            doc.charts_section(
-                "What it costs in time",
-                [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
-                "Dots are medians over the repeats; the line is the growth fitted to the larger "
-                "half of the sizes.",
-            ),
-            doc.charts_section(
-                "What it costs in memory, and what a budget buys",
-                [cost_chart(curve, "memory"), *budget_charts(curve)],
-            ),
-            *map(doc.table_section, (*further, *curve_tables(curve))),
-        ),
-        notes=doc.sentences((*curve.notes, *point_notes(curve))),
-    )
+@dataclass(frozen=True)
+class LearningCurvePresenter(Presenter):
+    """What more examples bring and cost; `wanted` is a value of the measure to reach."""
 
+    question: ClassVar[str] = "Would more examples help?"
+    wanted: float | None = None
 
-def _verdict(curve: LearningCurve, wanted: float | None) -> Iterator[str]:
-    """Say what the best learners gain by more examples, and whether that is sure."""
-    ranked = _best_first(curve)
-    for learner in ranked[:MAX_IN_VERDICT]:
-        yield from expectation(curve, learner)
-    best = ranked[0]
-    if best.extrapolation is None:
-        yield f"What more examples would bring cannot be said of {best.name}: {best.refusal}."
-    else:
-        yield from (
-            f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
+    def subtitle(self, curve: LearningCurve) -> Iterator[str]:
+        yield counted(curve.n, "example")
+        yield f"{count(curve.held_out)} held out, {counted(curve.repeats, 'time')}"
+        yield f"{percent(curve.level)} intervals"
+
+    def verdict(self, curve: LearningCurve) -> Iterator[str]:
+        """Say what the best learners gain by more examples, and whether that is sure."""
+        ranked = _best_first(curve)
+        for learner in ranked[:MAX_IN_VERDICT]:
+            yield from expectation(curve, learner)
+        best = ranked[0]
+        if best.extrapolation is None:
+            yield f"What more examples would bring cannot be said of {best.name}: {best.refusal}."
+        else:
+            yield from (
+                f"{best.name}: the law behind that is {note}." for note in best.extrapolation.notes
+            )
+            if self.wanted is not None:
+                text = str(best.extrapolate(self.wanted))
+                text = text.replace(curve.measure, title_of(curve.measure), 1)
+                yield f"{best.name}: {text}."
+        yield from (f"Failed: {failure}" for failure in curve.failures)
+
+    def tiles(self, curve: LearningCurve) -> Iterator[doc.Tile]:
+        """Give the values that were measured; of one learner also what its law expects."""
+        only = next(iter(curve.values())).extrapolation if len(curve) == 1 else None
+        twice, title = TWICE * curve.n, f"{title_of(curve.measure)} from"
+        for learner in _best_first(curve)[:MAX_TILES]:
+            point, law = learner.points[-1], learner.extrapolation
+            then = None if law is None else written(law.at(twice))
+            note = "" if then is None else f"{count(twice)} examples: {then.value} {then.interval}"
+            yield doc.Tile.of(
+                f"{'' if only else f'{learner.name}: '}{title} {counted(point.size, 'example')}",
+                _point_estimate(curve, point),
+                "measured" if only else note,
+            )
+        if only is not None:
+            for size in (curve.n, twice):
+                words = f"{title} {counted(size, 'example')}"
+                yield doc.Tile.of(words, only.at(size), "expected, by the law")
+
+    def sections(self, curve: LearningCurve) -> Iterator[doc.Section]:
+        yield doc.charts_section("Learning curves", list(value_charts(curve, self.wanted)))
+        yield doc.charts_section(
+            "What it costs in time",
+            [cost_chart(curve, cost) for cost in ("seconds_to_induce", "seconds_to_classify")],
+            "Dots are medians over the repeats; the line is the growth fitted to the larger half "
+            "of the sizes.",
         )
-        if wanted is not None:
-            text = str(best.extrapolate(wanted)).replace(curve.measure, title_of(curve.measure), 1)
-            yield f"{best.name}: {text}."
-    yield from (f"Failed: {failure}" for failure in curve.failures)
+        yield doc.charts_section(
+            "What it costs in memory, and what a budget buys",
+            [cost_chart(curve, "memory"), *budget_charts(curve)],
+        )
+        if self.wanted is not None:
+            yield doc.table_section(needed_table(curve, self.wanted))
+        if curve.crossings:
+            yield doc.table_section(crossing_table(curve))
+        yield from map(doc.table_section, self.tables(curve))
+
+    def notes(self, curve: LearningCurve) -> Iterator[str]:
+        """Give the notes, and those of single points, each once for a learner."""
+        yield from curve.notes
+        for name, learner in curve.items():
+            text = doc.each_once(
+                (count(point.size), note) for point in learner.points for note in point.notes
+            )
+            for note, sizes in text.items():
+                yield f"{name} on {', '.join(sizes)} examples: {note}"
+
+    def blocks(self, curve: LearningCurve) -> Iterator[doc.Block]:
+        """Say what the curves say; then the tables, the notes, and what was assumed."""
+        yield doc.Sentences(tuple(curve_sentences(curve, self.wanted)))
+        yield from self.tables(curve)
+        yield doc.Sentences(tuple(self.notes(curve)), "Notes")
+        yield doc.FactList(list(self._terminal_facts(curve)))
+
+    def tables(self, curve: LearningCurve) -> Iterator[doc.Table]:
+        """Give the tables: values, costs, growth, and what a CPU budget pays for."""
+        yield value_table(curve)
+        yield cost_table(curve)
+        yield growth_table(curve)
+        if curve.error_per_cpu_second:
+            yield budget_table(curve)
+
+    def facts(self, curve: Any) -> doc.Facts:
+        yield "learners", plain_text(list(curve))
+        yield "measure", title_of(curve.measure)
+        yield "examples", count(curve.n)
+        yield "held out in each repeat", count(curve.held_out)
+        yield "repeats", count(curve.repeats)
+        yield "training sizes", ", ".join(map(count, curve.sizes))
+        yield "estimate from the training part", plain_text(curve.estimate)
+        yield "confidence level", percent(curve.level)
+        yield TARGET, "the learner at each sample size"
+        yield "seed", str(curve.random_state)
+
+    def _terminal_facts(self, curve: LearningCurve) -> doc.Facts:
+        """Give what was assumed and where the examples came from, as pairs of words."""
+        assumed = dict(self.facts(curve))
+        for name in ("examples", "held out in each repeat", "repeats", "confidence level", TARGET):
+            yield name, assumed[name]
+        yield "interval", "corrected resampled t"
+        yield "seed", assumed["seed"]
+        yield from source_facts(curve.source)
+
+    def next_steps(self, curve: Any) -> Iterator[str]:
+        """Say what to do about learning curves: which learner, and whether to collect for it."""
+        sure = [one for one in curve.crossings if one.is_sure]
+        for one in sure[:1]:
+            yield (
+                f"Prefer {one.after} to {one.before} at {count(curve.sizes[-1])} examples: its "
+                f"lead there, {number(one.lead)}, is sure: `truerisk estimate --model … "
+                "--against …`."
+            )
+        last = {name: learner.points[-1].mean for name, learner in curve.items()}
+        defined = {name: value for name, value in last.items() if not math.isnan(value)}
+        if defined and curve.higher_is_better is not None:
+            best = (max if curve.higher_is_better else min)(defined, key=lambda name: defined[name])
+            yield from _collect_or_not(curve, best)
+
+    def intervals(self, curve: Any) -> Iterator[Use]:
+        for learner in curve.values():
+            for point in learner.points:
+                if point.interval is not None:
+                    reason = "not measured on random divisions"
+                    ends = point.interval
+                    yield look_up(ends, curve.measure, reason, design=OF_POINTS, target=LEARNER)
+
+    def pictures(self, curve: LearningCurve) -> doc.Pictures:
+        """Draw the values, the law beyond them, each cost, and what a budget buys."""
+        for name, chart in zip(("learning-curve", "law"), value_charts(curve, None), strict=False):
+            yield name, chart
+        for cost in COSTS_DRAWN:
+            yield cost.replace("_", "-"), cost_chart(curve, cost)
+        for chart in budget_charts(curve):
+            yield "cpu-seconds", chart
 
 
 def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
@@ -112,25 +208,6 @@ def _best_first(curve: LearningCurve) -> list[LearnerCurve]:
         return math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean
 
     return sorted(curve.values(), key=place)
-
-
-def _tiles(curve: LearningCurve) -> Iterator[doc.Tile]:
-    """Give the values that were measured; of one learner also what a law says of more examples."""
-    only = next(iter(curve.values())).extrapolation if len(curve) == 1 else None
-    twice, title = TWICE * curve.n, f"{title_of(curve.measure)} from"
-    for learner in _best_first(curve)[:MAX_TILES]:
-        point, law = learner.points[-1], learner.extrapolation
-        then = None if law is None else written(law.at(twice))
-        note = "" if then is None else f"{count(twice)} examples: {then.value} {then.interval}"
-        yield doc.Tile.of(
-            f"{'' if only else f'{learner.name}: '}{title} {counted(point.size, 'example')}",
-            _point_estimate(curve, point),
-            "measured" if only else note,
-        )
-    if only is not None:
-        for size in (curve.n, twice):
-            words = f"{title} {counted(size, 'example')}"
-            yield doc.Tile.of(words, only.at(size), "expected, by the law")
 
 
 def _point_estimate(curve: LearningCurve, point: CurvePoint) -> Estimate:
@@ -175,15 +252,6 @@ def expectation(curve: LearningCurve, learner: LearnerCurve) -> Iterator[str]:
 def _in_words(estimate: Estimate) -> str:
     words = f"{title_of(estimate.measure)} {number(estimate.value)}"
     return words if estimate.interval is None else f"{words} {interval_words(estimate.interval)}"
-
-
-def curve_tables(curve: LearningCurve) -> Iterator[doc.Table]:
-    """Give the tables: values, costs, growth, and what a CPU budget pays for."""
-    yield value_table(curve)
-    yield cost_table(curve)
-    yield growth_table(curve)
-    if curve.error_per_cpu_second:
-        yield budget_table(curve)
 
 
 def value_table(curve: LearningCurve) -> doc.Table:
@@ -294,26 +362,6 @@ def crossing_table(curve: LearningCurve) -> doc.Table:
         "Sure": lambda one: "yes" if one.is_sure else "no",
     }
     return doc.table("Which learner is better, and from when on", columns, curve.crossings)
-
-
-def point_notes(curve: LearningCurve) -> Iterator[str]:
-    """Give what is to be said of single points, each thing once for a learner."""
-    for name, learner in curve.items():
-        text = doc.each_once(
-            (count(point.size), note) for point in learner.points for note in point.notes
-        )
-        for note, sizes in text.items():
-            yield f"{name} on {', '.join(sizes)} examples: {note}"
-
-
-def curve_facts(curve: LearningCurve) -> doc.Facts:
-    """Give what was assumed and where the examples came from, as pairs of words."""
-    assumed = dict(_facts(curve))
-    for name in ("examples", "held out in each repeat", "repeats", "confidence level", TARGET):
-        yield name, assumed[name]
-    yield "interval", "corrected resampled t"
-    yield "seed", assumed["seed"]
-    yield from source_facts(curve.source)
 
 
 def value_charts(curve: LearningCurve, wanted: float | None) -> Iterator[doc.Chart]:
@@ -482,64 +530,9 @@ def budget_charts(curve: LearningCurve) -> Iterator[doc.Chart]:
     )
 
 
-def _blocks(curve: LearningCurve, *, wanted: float | None = None) -> Iterator[doc.Block]:
-    """Give what a terminal shows: what the curves say, the tables, the notes, what was assumed."""
-    yield doc.Sentences(tuple(curve_sentences(curve, wanted)))
-    yield from curve_tables(curve)
-    yield doc.Sentences((*curve.notes, *point_notes(curve)), "Notes")
-    yield doc.FactList(list(curve_facts(curve)))
-
-
 def needed_sizes(curve: LearningCurve, wanted: float) -> dict[str, Any]:
     """Give what a wanted value takes, by learner."""
     return {name: learner.extrapolate(wanted) for name, learner in curve.items()}
-
-
-def curve_pictures(curve: LearningCurve) -> doc.Pictures:
-    """Draw the values, the law beyond them, each cost, and what a budget buys."""
-    for name, chart in zip(("learning-curve", "law"), value_charts(curve, None), strict=False):
-        yield name, chart
-    for cost in COSTS_DRAWN:
-        yield cost.replace("_", "-"), cost_chart(curve, cost)
-    for chart in budget_charts(curve):
-        yield "cpu-seconds", chart
-
-
-def _facts(curve: Any) -> doc.Facts:
-    yield "learners", plain_text(list(curve))
-    yield "measure", title_of(curve.measure)
-    yield "examples", count(curve.n)
-    yield "held out in each repeat", count(curve.held_out)
-    yield "repeats", count(curve.repeats)
-    yield "training sizes", ", ".join(map(count, curve.sizes))
-    yield "estimate from the training part", plain_text(curve.estimate)
-    yield "confidence level", percent(curve.level)
-    yield TARGET, "the learner at each sample size"
-    yield "seed", str(curve.random_state)
-
-
-def _uses(curve: Any) -> Iterator[Use]:
-    for learner in curve.values():
-        for point in learner.points:
-            if point.interval is not None:
-                reason = "not measured on random divisions"
-                ends = point.interval
-                yield look_up(ends, curve.measure, reason, design=OF_POINTS, target=LEARNER)
-
-
-def _next_steps(curve: Any) -> Iterator[str]:
-    """Say what to do about learning curves: which learner, and whether to collect for it."""
-    sure = [one for one in curve.crossings if one.is_sure]
-    for one in sure[:1]:
-        yield (
-            f"Prefer {one.after} to {one.before} at {count(curve.sizes[-1])} examples: its lead "
-            f"there, {number(one.lead)}, is sure: `truerisk estimate --model … --against …`."
-        )
-    last = {name: learner.points[-1].mean for name, learner in curve.items()}
-    defined = {name: value for name, value in last.items() if not math.isnan(value)}
-    if defined and curve.higher_is_better is not None:
-        best = (max if curve.higher_is_better else min)(defined, key=lambda name: defined[name])
-        yield from _collect_or_not(curve, best)
 
 
 def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
@@ -578,14 +571,3 @@ def _collect_or_not(curve: Any, name: str) -> Iterator[str]:
             f"Try other features or another learner before collecting for {name}: {more} would "
             f"{text}: `truerisk estimate --model`."
         )
-
-
-LEARNING_CURVE = Presenter(
-    chapter=learning_curve_chapter,
-    blocks=_blocks,
-    tables=curve_tables,
-    facts=_facts,
-    next_steps=_next_steps,
-    intervals=_uses,
-    pictures=curve_pictures,
-)

@@ -60,46 +60,139 @@ NEXT = "on the next data set"
 OUT_OF_REACH = 100  # times as many data sets as there are
 
 
-def over_datasets_chapter(result: OverDatasets) -> doc.Chapter:
-    """Make the chapter of classifiers compared over many data sets."""
-    parts = (
-        counted(result.n, "data set"),
-        counted(len(result.names), "classifier"),
-        f"{percent(result.level)} intervals",
-    )
-    return doc.Chapter(
-        title="Which classifier is better over many data sets?",
-        subtitle=" · ".join(parts),
-        verdict=doc.sentences(result.verdict),
-        tiles=tuple(_tiles(result)),
-        sections=tuple(_sections(result)),
-        notes=doc.sentences(ranking_notes(result)),
-    )
+class OverDatasetsPresenter(Presenter):
+    """The critical-difference picture, every pair, and how probable each finding is."""
 
+    question = "Which classifier is better over many data sets?"
 
-def _sections(result: OverDatasets) -> Iterator[doc.Section]:
-    if result.friedman is not None:
-        yield critical_difference_section(result)
-    shown = result.pairs[:MAX_PAIRS]
-    left_out = len(result.pairs) - len(shown)
-    yield _pairs(result, shown, left_out)
-    yield _posteriors(result, shown, left_out)
-    yield from map(doc.table_section, ranking_tables(result, drawn=True))
+    def subtitle(self, result: OverDatasets) -> Iterator[str]:
+        yield counted(result.n, "data set")
+        yield counted(len(result.names), "classifier")
+        yield f"{percent(result.level)} intervals"
 
+    def tiles(self, result: OverDatasets) -> Iterator[doc.Tile]:
+        if result.friedman is None:
+            yield difference_tile(_pair_difference(result, result.pairs[0], "Typical difference"))
+        best = result.in_order[0]
+        among = f"of {len(result.names)} classifiers, over {counted(result.n, 'data set')}"
+        yield doc.Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
+        if result.friedman is not None:
+            yield doc.Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
+        length = result.critical_difference if result.control is None else result.control_difference
+        if length is not None:
+            kind = "Nemenyi" if result.control is None else "Bonferroni-Dunn"
+            words = f"{kind}, {percent(result.level)}"
+            yield doc.Tile("Critical difference of ranks", f"{length:.2f}", words)
 
-def _tiles(result: OverDatasets) -> Iterator[doc.Tile]:
-    if result.friedman is None:
-        yield difference_tile(_pair_difference(result, result.pairs[0], "Typical difference"))
-    best = result.in_order[0]
-    among = f"of {len(result.names)} classifiers, over {counted(result.n, 'data set')}"
-    yield doc.Tile(visible(f"Best average rank: {best}"), f"{result.rank_of(best):.2f}", among)
-    if result.friedman is not None:
-        yield doc.Tile("Are all alike?", p_sentence(result.friedman.p_value), "Iman-Davenport")
-    length = result.critical_difference if result.control is None else result.control_difference
-    if length is not None:
-        kind = "Nemenyi" if result.control is None else "Bonferroni-Dunn"
-        words = f"{kind}, {percent(result.level)}"
-        yield doc.Tile("Critical difference of ranks", f"{length:.2f}", words)
+    def sections(self, result: OverDatasets) -> Iterator[doc.Section]:
+        if result.friedman is not None:
+            yield critical_difference_section(result)
+        shown = result.pairs[:MAX_PAIRS]
+        left_out = len(result.pairs) - len(shown)
+        yield _pairs(result, shown, left_out)
+        yield _posteriors(result, shown, left_out)
+        yield from map(doc.table_section, ranking_tables(result, drawn=True))
+
+    def notes(self, result: OverDatasets) -> Iterator[str]:
+        """Say what is to be known of the tests that were used."""
+        if any(pair.interval is None for pair in result.pairs):
+            yield f"Too few data sets for an interval at {percent(result.level)}."
+        if len(result.pairs) > 1:
+            yield "An interval is for its pair alone; findings are for all pairs together."
+        if not result.pairs[0].wilcoxon.is_exact:
+            yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
+        if any(pair.ties for pair in result.pairs):
+            rule = ZEROS[result.pairs[0].wilcoxon.zeros]
+            yield f"Ties: {rule} by Wilcoxon's test; left out by the sign test."
+        if result.friedman is not None and result.control is None:
+            yield (
+                "Groups and Nemenyi's test go by average ranks, which hang on all classifiers of "
+                "the table; findings go by Wilcoxon's test of the pair and Holm's adjustment."
+            )
+        for pair in result.pairs:
+            model = pair.hierarchical
+            if isinstance(model, HierarchicalPosterior) and not model.is_mixed:
+                yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
+
+    def blocks(self, result: OverDatasets) -> Iterator[doc.Block]:
+        """Give what a terminal shows: what may be said, the tables, and what was assumed."""
+        yield doc.Sentences(result.verdict)
+        for table in ranking_tables(result):
+            yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
+            left = len(table.rows) - MAX_PAIRS_SHOWN
+            if left > 0:
+                yield doc.Sentences([f"{left:,} pairs more: --json and --csv have them."])
+        yield doc.Sentences(tuple(self.notes(result)), "Notes")
+        yield doc.FactList(list(_terminal_facts(result)))
+
+    def tables(self, result: OverDatasets) -> Iterator[doc.Table]:
+        return ranking_tables(result)
+
+    def facts(self, result: Any) -> doc.Facts:
+        yield "data sets", count(result.n)
+        yield "classifiers", plain_text(result.names)
+        yield "control", plain_text(result.control)
+        yield "better is", "a higher score" if result.higher_is_better else "a lower score"
+        yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
+        yield "confidence level", percent(result.level)
+        yield "seed", str(result.random_state)
+
+    def next_steps(self, result: Any) -> Iterator[str]:
+        """Say what to do about classifiers that were compared over many data sets."""
+        from truerisk.comparison.datasets.over_datasets import datasets_to_settle
+
+        best = result.in_order[0]
+        of_best = [pair for pair in result.pairs if best in pair.names]
+        won = [
+            pair
+            for pair in of_best
+            if pair.finding == ("better" if pair.names[1] == best else "worse")
+        ]
+        if len(won) == len(result.names) - 1:
+            yield (
+                f"Prefer {best} on data sets like these {count(result.n)}, and check it on your "
+                "own: `truerisk estimate --model … --against …`."
+            )
+        needed = {
+            pair.names: datasets_to_settle(pair.wilcoxon, result.n, result.level)
+            for pair in of_best
+            if pair.finding == "no evidence"
+        }
+        defined = {
+            names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * result.n
+        }
+        if defined:
+            first, second = min(defined, key=lambda names: defined[names])
+            yield (
+                f"Try them on more data sets: about {count(defined[first, second])} in all, "
+                f"{count(result.n)} now, would tell {second} from {first}, by what is seen so far: "
+                "`truerisk rank`."
+            )
+        equal = [pair.names for pair in of_best if pair.finding == "equivalent"]
+        alike = [name for names in equal for name in names if name != best]
+        if alike:
+            named = plain_text(alike[:MAX_NAMED])
+            more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""
+            yield (
+                f"Choose between {best} and {named}{more} by what else counts, such as speed or "
+                "simplicity: over these data sets they are equivalent, within ± "
+                f"{result.region:g}: `truerisk curve` shows what training costs."
+            )
+        open_pairs = sum(pair.finding == "no evidence" for pair in result.pairs)
+        if result.region is None and open_pairs:
+            yield (
+                f"Say which difference matters: {count(open_pairs)} of {count(len(result.pairs))} "
+                "pairs are open, and without it none can be called equivalent: "
+                "`truerisk rank --region`."
+            )
+
+    def intervals(self, result: Any) -> Iterator[Use]:
+        for pair in result.pairs:
+            if pair.interval is not None:
+                yield look_up(pair.interval, PAIR, measure=DIFFERENCE)
+
+    def pictures(self, result: OverDatasets) -> doc.Pictures:
+        yield "ranks", RankPicture(result)
 
 
 def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> doc.Section:
@@ -270,28 +363,6 @@ def control_table(result: OverDatasets) -> doc.Table:
     return doc.table(title, columns, result.against_control)
 
 
-def ranking_notes(result: OverDatasets) -> Iterator[str]:
-    """Say what is to be known of the tests that were used."""
-    if any(pair.interval is None for pair in result.pairs):
-        yield f"Too few data sets for an interval at {percent(result.level)}."
-    if len(result.pairs) > 1:
-        yield "An interval is for its pair alone; findings are for all pairs together."
-    if not result.pairs[0].wilcoxon.is_exact:
-        yield "Over 50 data sets: Wilcoxon's p-values are normal approximations."
-    if any(pair.ties for pair in result.pairs):
-        rule = ZEROS[result.pairs[0].wilcoxon.zeros]
-        yield f"Ties: {rule} by Wilcoxon's test; left out by the sign test."
-    if result.friedman is not None and result.control is None:
-        yield (
-            "Groups and Nemenyi's test go by average ranks, which hang on all classifiers of the "
-            "table; findings go by Wilcoxon's test of the pair and Holm's adjustment."
-        )
-    for pair in result.pairs:
-        model = pair.hierarchical
-        if isinstance(model, HierarchicalPosterior) and not model.is_mixed:
-            yield f"{' and '.join(pair.names)}: the chains of the hierarchical model disagree."
-
-
 def critical_difference_section(result: OverDatasets) -> doc.Section:
     """Give the section of the picture; the best rank is at the right."""
     bars = _group_bars(result)
@@ -426,18 +497,6 @@ def _description(result: OverDatasets) -> str:
     return visible(text, most=doc.SENTENCE)
 
 
-def _blocks(result: OverDatasets) -> Iterator[doc.Block]:
-    """Give what a terminal shows: what may be said, the tables, and what was assumed."""
-    yield doc.Sentences(result.verdict)
-    for table in ranking_tables(result):
-        yield replace(table, rows=table.rows[:MAX_PAIRS_SHOWN])
-        left = len(table.rows) - MAX_PAIRS_SHOWN
-        if left > 0:
-            yield doc.Sentences([f"{left:,} pairs more: --json and --csv have them."])
-    yield doc.Sentences(tuple(ranking_notes(result)), "Notes")
-    yield doc.FactList(list(_terminal_facts(result)))
-
-
 @dataclass(frozen=True)
 class RankPicture:
     """The critical-difference picture on axes of matplotlib."""
@@ -479,19 +538,9 @@ class RankPicture:
         ax.set_axis_off()
 
 
-def _facts(result: Any) -> doc.Facts:
-    yield "data sets", count(result.n)
-    yield "classifiers", plain_text(result.names)
-    yield "control", plain_text(result.control)
-    yield "better is", "a higher score" if result.higher_is_better else "a lower score"
-    yield "region of equivalence", "none" if result.region is None else f"± {result.region:g}"
-    yield "confidence level", percent(result.level)
-    yield "seed", str(result.random_state)
-
-
 def _terminal_facts(result: OverDatasets) -> doc.Facts:
     """Count the classifiers, which the tables name, and add the critical differences."""
-    facts = dict(_facts(result)) | {"classifiers": count(len(result.names))}
+    facts = dict(OverDatasetsPresenter().facts(result)) | {"classifiers": count(len(result.names))}
     seed = facts.pop("seed")
     yield from facts.items()
     if result.critical_difference is not None:
@@ -499,68 +548,3 @@ def _terminal_facts(result: OverDatasets) -> doc.Facts:
     if result.control_difference is not None:
         yield "critical difference (Bonferroni-Dunn)", number(result.control_difference)
     yield "seed", seed
-
-
-def _uses(result: Any) -> Iterator[Use]:
-    for pair in result.pairs:
-        if pair.interval is not None:
-            yield look_up(pair.interval, PAIR, measure=DIFFERENCE)
-
-
-def _next_steps(result: Any) -> Iterator[str]:
-    """Say what to do about classifiers that were compared over many data sets."""
-    from truerisk.comparison.datasets.over_datasets import datasets_to_settle
-
-    best = result.in_order[0]
-    of_best = [pair for pair in result.pairs if best in pair.names]
-    won = [
-        pair for pair in of_best if pair.finding == ("better" if pair.names[1] == best else "worse")
-    ]
-    if len(won) == len(result.names) - 1:
-        yield (
-            f"Prefer {best} on data sets like these {count(result.n)}, and check it on your own: "
-            "`truerisk estimate --model … --against …`."
-        )
-    needed = {
-        pair.names: datasets_to_settle(pair.wilcoxon, result.n, result.level)
-        for pair in of_best
-        if pair.finding == "no evidence"
-    }
-    defined = {
-        names: n for names, n in needed.items() if n is not None and n < OUT_OF_REACH * result.n
-    }
-    if defined:
-        first, second = min(defined, key=lambda names: defined[names])
-        yield (
-            f"Try them on more data sets: about {count(defined[first, second])} in all, "
-            f"{count(result.n)} now, would tell {second} from {first}, by what is seen so far: "
-            "`truerisk rank`."
-        )
-    equal = [pair.names for pair in of_best if pair.finding == "equivalent"]
-    alike = [name for names in equal for name in names if name != best]
-    if alike:
-        named = plain_text(alike[:MAX_NAMED])
-        more = f" and {len(alike) - MAX_NAMED} more" if len(alike) > MAX_NAMED else ""
-        yield (
-            f"Choose between {best} and {named}{more} by what else counts, such as speed or "
-            f"simplicity: over these data sets they are equivalent, within ± {result.region:g}: "
-            "`truerisk curve` shows what training costs."
-        )
-    open_pairs = sum(pair.finding == "no evidence" for pair in result.pairs)
-    if result.region is None and open_pairs:
-        yield (
-            f"Say which difference matters: {count(open_pairs)} of {count(len(result.pairs))} "
-            "pairs are open, and without it none can be called equivalent: "
-            "`truerisk rank --region`."
-        )
-
-
-OVER_DATASETS = Presenter(
-    chapter=over_datasets_chapter,
-    blocks=_blocks,
-    tables=ranking_tables,
-    facts=_facts,
-    next_steps=_next_steps,
-    intervals=_uses,
-    pictures=lambda result: [("ranks", RankPicture(result))],
-)

@@ -102,12 +102,15 @@ class Scores:
         """Draw the ROC curve, and precision against recall."""
         if not self.two_classes:
             return
-        roc = self.evaluation.curves.get("roc")
+        curves = self.evaluation.curves
+        roc, precision_recall = curves.get("roc"), curves.get("precision_recall")
         if isinstance(roc, RocCurve):
-            yield self._roc(roc)
-        precision_recall = self.evaluation.curves.get("precision_recall")
+            yield roc_chart(roc, self._band(roc), self._dot_here(roc.fpr, roc.tpr))
         if isinstance(precision_recall, PrecisionRecallCurve):
-            yield self._precision_recall(precision_recall)
+            # The curve leaves out the row that finds nothing.
+            x, y = precision_recall.recall, precision_recall.precision
+            dot = self._dot_here(x, y, left_out=1)
+            yield precision_recall_chart(precision_recall, self._band(precision_recall), dot)
 
     def lying(self) -> Iterator[doc.Chart]:
         """Draw the scores of both classes, and what they are worth as probabilities."""
@@ -130,30 +133,17 @@ class Scores:
         elif self.two_classes and isinstance(roc, RocCurve):
             yield cost_curve_chart(roc)
 
-    def _roc(self, curve: RocCurve) -> doc.Chart:
-        here = self._row_at_threshold()
-        dot = self._dot_here(curve.fpr[here : here + 1], curve.tpr[here : here + 1])
-        return roc_chart(curve, [*self._band(curve)], [*dot])
+    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> list[doc.Band]:
+        return [whole_band(curve, self.evaluation.level)] if self.independent else []
 
-    def _precision_recall(self, curve: PrecisionRecallCurve) -> doc.Chart:
-        here = self._row_at_threshold() - 1  # the curve leaves out the row that finds nothing
-        at = slice(max(here, 0), here + 1)
-        dot = self._dot_here(curve.recall[at], curve.precision[at])
-        return precision_recall_chart(curve, [*self._band(curve)], [*dot])
-
-    def _band(self, curve: RocCurve | PrecisionRecallCurve) -> Iterator[doc.Band]:
-        if self.independent:
-            yield whole_band(curve, self.evaluation.level)
-
-    def _row_at_threshold(self) -> int:
-        """Give the row of the table that the threshold makes; the first where there is none."""
+    def _dot_here(self, x: Array, y: Array, left_out: int = 0) -> list[doc.Dots]:
+        """Mark the row that the threshold makes, of a curve without so many first rows."""
         if self.threshold is None:
-            return 0
-        return max(int(np.count_nonzero(self.table.threshold >= self.threshold)) - 1, 0)
-
-    def _dot_here(self, x: Array, y: Array) -> Iterator[doc.Dots]:
-        if self.threshold is not None and len(x):
-            yield doc.Dots(x, y, ink="second", words=f"at threshold {self.threshold:.4g}")
+            return []
+        rows = max(int(np.count_nonzero(self.table.threshold >= self.threshold)), 1) - left_out
+        at = slice(max(rows - 1, 0), max(rows, 0))
+        words = f"at threshold {self.threshold:.4g}"
+        return [doc.Dots(x[at], y[at], ink="second", words=words)] if len(x[at]) else []
 
     def _upright_here(self) -> Iterator[doc.Upright]:
         if self.threshold is not None:
