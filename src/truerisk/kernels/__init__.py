@@ -24,7 +24,10 @@ from importlib import import_module
 from types import ModuleType
 
 FORMS = ("v1", "v3", "python")
-FAMILIES = ("batch", "counts", "gram", "interior", "rows", "special", "tableau", "text", "words")
+FAMILIES = (
+    *("batch", "counts", "gram", "interior", "lanes"),
+    *("rows", "special", "tableau", "text", "words"),
+)
 NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 ROWS_PER_THREAD = 500_000  # about a millisecond of work; for less, starting a thread costs more
 MAX_THREADS = 16

@@ -114,15 +114,18 @@ class State:
     def look(self) -> None:
         """Build w from α; take the decisions, the bias and the gap of all examples from it."""
         self.weights = self.rows.total(self.y * self.alpha)
-        self.decision = self.rows.times(self.weights)
-        highest, lowest, free, total = kernel.measure(self.y, self.upper, self.alpha, self.decision)
+        self.read(self.rows.times(self.weights))
+
+    def read(self, products: Array) -> None:
+        """Take the decisions, the bias and the gap from the products w·x."""
+        highest, lowest, free, total = kernel.measure(self.y, self.upper, self.alpha, products)
         self.gap = max(highest - lowest, 0.0)
         if free:
             self.bias = total / free
         elif np.isfinite(highest) or np.isfinite(lowest):
             # Every bias between the two is optimal; with one class, every bias beyond its end.
             self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
-        self.decision += self.bias
+        self.decision = products + self.bias
 
     def settle(self, tolerance: float) -> None:
         """Take α that are free only by rounding to their bounds: such do not pin the bias down."""
