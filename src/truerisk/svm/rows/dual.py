@@ -211,7 +211,7 @@ class Neighbourhood:
         self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
         self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes, self.gap = np.inf, -np.inf, 0, np.inf
-        self.free, self.free_rows = self.order[:0], rows.take(active[:0])
+        self.free, self.free_rows = self.order[:0], rows  # none yet: taken when they are known
         self.drop_beyond = np.inf
         self.cautious = False  # whether a step that overshoots is shortened, not only cut
         self.passes = 0
