@@ -29,8 +29,10 @@ from truerisk.svm.rows.dual import (
     ROUGH,
     WIDEST_BAND,
     State,
+    gap_and_bias,
     mixed,
     solve_rows,
+    spread_excess,
 )
 from truerisk.svm.rows.matrix import Rows
 from truerisk.svm.solution import LinearSolution
@@ -194,7 +196,9 @@ class Lanes:
     def restore_balance(self) -> None:
         """Bring Σyα back to 0 in every lane."""
         for lane in np.flatnonzero(self.is_live).tolist():
-            if abs(self.alpha[lane] @ self.y) > BALANCED * self.upper[lane].sum():
+            upper, alpha = self.upper[lane], self.alpha[lane]
+            enough = BALANCED * float(upper.sum())
+            if abs(spread_excess(self.y, upper, alpha, enough)) > enough:
                 state = self.state(lane)
                 state.restore_balance()
                 self.alpha[lane] = state.alpha
@@ -212,9 +216,9 @@ class Lanes:
             self.weights[some] = weights.T[: len(some)]
             self.products[some] = products[: len(some)]
             for lane in some.tolist():
-                state = self.state(lane)
-                state.read(self.products[lane])
-                self.gap[lane], self.bias[lane] = state.gap, state.bias
+                self.gap[lane], self.bias[lane] = gap_and_bias(
+                    self.y, self.upper[lane], self.alpha[lane], self.products[lane], self.bias[lane]
+                )
 
     def near(self) -> NDArray[np.intp]:
         """Find the examples that are free, or not far on their side, in some lane."""

@@ -114,18 +114,9 @@ class State:
     def look(self) -> None:
         """Build w from α; take the decisions, the bias and the gap of all examples from it."""
         self.weights = self.rows.total(self.y * self.alpha)
-        self.read(self.rows.times(self.weights))
-
-    def read(self, products: Array) -> None:
-        """Take the decisions, the bias and the gap from the products w·x."""
-        highest, lowest, free, total = kernel.measure(self.y, self.upper, self.alpha, products)
-        self.gap = max(highest - lowest, 0.0)
-        if free:
-            self.bias = total / free
-        elif np.isfinite(highest) or np.isfinite(lowest):
-            # Every bias between the two is optimal; with one class, every bias beyond its end.
-            self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
-        self.decision = products + self.bias
+        self.decision = self.rows.times(self.weights)
+        self.gap, self.bias = gap_and_bias(self.y, self.upper, self.alpha, self.decision, self.bias)
+        self.decision += self.bias
 
     def settle(self, tolerance: float) -> None:
         """Take α that are free only by rounding to their bounds: such do not pin the bias down."""
@@ -158,13 +149,7 @@ class State:
     def restore_balance(self) -> None:
         """Bring Σyα back to 0: an equal part from all free α, the rest where it costs least."""
         enough = BALANCED * float(self.upper.sum())
-        for _ in range(len(self.y)):
-            excess = float(np.sum(self.y * self.alpha))
-            free = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.upper))
-            if abs(excess) <= 1e-3 * enough or not len(free):
-                break
-            moved = self.alpha[free] - self.y[free] * (excess / len(free))
-            self.alpha[free] = np.clip(moved, 0.0, self.upper[free])
+        excess = spread_excess(self.y, self.upper, self.alpha, 1e-3 * enough)
         if abs(excess) <= enough:
             return
         sign = np.sign(excess)
@@ -187,6 +172,31 @@ class State:
             passes=self.passes,
             weights=self.weights,
         )
+
+
+def gap_and_bias(
+    y: Array, upper: Array, alpha: Array, products: Array, bias: float
+) -> tuple[float, float]:
+    """Return the gap of the products w·x, and the bias: the one given where nobody tells."""
+    highest, lowest, free, total = kernel.measure(y, upper, alpha, products)
+    if free:
+        bias = total / free
+    elif np.isfinite(highest) or np.isfinite(lowest):
+        # Every bias between the two is optimal; with one class, every bias beyond its end.
+        bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
+    return max(highest - lowest, 0.0), bias
+
+
+def spread_excess(y: Array, upper: Array, alpha: Array, enough: float) -> float:
+    """Bring Σyα to 0 by an equal part from all free α, in place; return what is left of it."""
+    for _ in range(len(y)):
+        excess = float(np.sum(y * alpha))
+        free = np.flatnonzero((alpha > 0.0) & (alpha < upper))
+        if abs(excess) <= enough or not len(free):
+            break
+        moved = alpha[free] - y[free] * (excess / len(free))
+        alpha[free] = np.clip(moved, 0.0, upper[free])
+    return excess
 
 
 def clearly_free(alpha: Array, upper: Array) -> NDArray[np.bool_]:
