@@ -233,3 +233,11 @@ def test_examples_that_are_changed_in_place_have_no_radius(of):
         assert pickle.loads(pickle.dumps(svm)).squared_radius_  # noqa: S301  (our own)
     examples /= 2.0
     assert LinearSVM().fit(examples, y).squared_radius_ == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_the_columns_in_memory_changes_nothing(kind):
+    X, y = make_classification(80, random_state=3)
+    by_row, by_column = (KINDS[kind]().fit(np.array(X, order=order), y) for order in "CF")
+    np.testing.assert_array_equal(by_row.alpha_, by_column.alpha_)
+    assert by_column.n_features_in_ == 20

@@ -26,7 +26,10 @@ from importlib import import_module
 from types import ModuleType
 
 FORMS = ("v1", "v3", "v4", "python")
-FAMILIES = ("batch", "counts", "gram", "interior", "rows", "special", "tableau", "text", "words")
+FAMILIES = (
+    *("batch", "counts", "gram", "interior", "lanes"),
+    *("rows", "special", "tableau", "text", "words"),
+)
 WIDE = {"batch", "gram", "interior", "tableau"}  # compiled in v4 too
 NEEDED_FOR_V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 # The last one came with the processors that keep their clock.

@@ -86,6 +86,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> "Prepared":
         """Check the examples and bring them into the form that every class and every C share."""
         if _is_plain(X) and is_plain_target(y) and len(X) == len(y):
+            X = np.ascontiguousarray(X)
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         else:
@@ -246,6 +247,5 @@ def _is_plain(X: Any) -> bool:
         and X.dtype == np.float64
         and X.ndim == 2
         and X.size > 0
-        and X.flags.c_contiguous
         and bool(np.isfinite(X).all())
     )

@@ -25,6 +25,7 @@ from truerisk.svm.gram.leave_out import leave_out_of
 from truerisk.svm.gram.path import Pivots
 from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
+from truerisk.svm.rows.along import can_be_single, solve_side_by_side
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.leave_out import margins_without
 from truerisk.svm.rows.loose import approach_rows
@@ -40,6 +41,7 @@ FAR_DRIFT = 1.5  # times the drift: how far an example may come back from beyond
 MIN_HELD = 0.4  # share of those that do, of all that are not beyond, below which it saves little
 MAX_NEAR = 0.5  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
+MIN_COSTS = 6  # from here on side by side takes less time than one after the other
 LONG = 100  # entries of a row, on average
 TABLE_PENALTY = 0.1  # ρ of sweeps over a table, in units of the mean |x|²
 TABLE_VISITS = 8  # of each example, after which an interior point is faster
@@ -117,6 +119,15 @@ class SparseProblem(Problem):
             if before.is_within(part) or effort.passes is not None:
                 return before
         return solve_rows(self.rows, y, upper, **effort.options, start=before)
+
+    def solve_along(
+        self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
+    ) -> list[Solution]:
+        """Find the optimum for each cost C, in rising order, the bounds being C · weight."""
+        is_exact = not effort.is_loose and effort.passes is None
+        if len(costs) < MIN_COSTS or not is_exact or not can_be_single(self.rows):
+            return super().solve_along(y, weights, costs, effort)
+        return [*solve_side_by_side(self.rows, y, weights, costs, tolerance=effort.tolerance)]
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1

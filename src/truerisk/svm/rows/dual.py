@@ -115,13 +115,7 @@ class State:
         """Build w from α; take the decisions, the bias and the gap of all examples from it."""
         self.weights = self.rows.total(self.y * self.alpha)
         self.decision = self.rows.times(self.weights)
-        highest, lowest, free, total = kernel.measure(self.y, self.upper, self.alpha, self.decision)
-        self.gap = max(highest - lowest, 0.0)
-        if free:
-            self.bias = total / free
-        elif np.isfinite(highest) or np.isfinite(lowest):
-            # Every bias between the two is optimal; with one class, every bias beyond its end.
-            self.bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
+        self.gap, self.bias = gap_and_bias(self.y, self.upper, self.alpha, self.decision, self.bias)
         self.decision += self.bias
 
     def settle(self, tolerance: float) -> None:
@@ -155,13 +149,7 @@ class State:
     def restore_balance(self) -> None:
         """Bring Σyα back to 0: an equal part from all free α, the rest where it costs least."""
         enough = BALANCED * float(self.upper.sum())
-        for _ in range(len(self.y)):
-            excess = float(np.sum(self.y * self.alpha))
-            free = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.upper))
-            if abs(excess) <= 1e-3 * enough or not len(free):
-                break
-            moved = self.alpha[free] - self.y[free] * (excess / len(free))
-            self.alpha[free] = np.clip(moved, 0.0, self.upper[free])
+        excess = spread_excess(self.y, self.upper, self.alpha, 1e-3 * enough)
         if abs(excess) <= enough:
             return
         sign = np.sign(excess)
@@ -186,6 +174,31 @@ class State:
         )
 
 
+def gap_and_bias(
+    y: Array, upper: Array, alpha: Array, products: Array, bias: float
+) -> tuple[float, float]:
+    """Return the gap of the products w·x, and the bias: the one given where nobody tells."""
+    highest, lowest, free, total = kernel.measure(y, upper, alpha, products)
+    if free:
+        bias = total / free
+    elif np.isfinite(highest) or np.isfinite(lowest):
+        # Every bias between the two is optimal; with one class, every bias beyond its end.
+        bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
+    return max(highest - lowest, 0.0), bias
+
+
+def spread_excess(y: Array, upper: Array, alpha: Array, enough: float) -> float:
+    """Bring Σyα to 0 by an equal part from all free α, in place; return what is left of it."""
+    for _ in range(len(y)):
+        excess = float(np.sum(y * alpha))
+        free = np.flatnonzero((alpha > 0.0) & (alpha < upper))
+        if abs(excess) <= enough or not len(free):
+            break
+        moved = alpha[free] - y[free] * (excess / len(free))
+        alpha[free] = np.clip(moved, 0.0, upper[free])
+    return excess
+
+
 def clearly_free(alpha: Array, upper: Array) -> NDArray[np.bool_]:
     """Tell which α are off their bounds by more than rounding can be."""
     return np.minimum(alpha, upper - alpha) > ROUNDING * upper
@@ -208,7 +221,7 @@ class Neighbourhood:
         self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
         self.order = active.astype(np.int32)
         self.highest, self.lowest, self.changes, self.gap = np.inf, -np.inf, 0, np.inf
-        self.free, self.free_rows = self.order[:0], rows.take(active[:0])
+        self.free, self.free_rows = self.order[:0], rows  # none yet: taken when they are known
         self.drop_beyond = np.inf
         self.cautious = False  # whether a step that overshoots is shortened, not only cut
         self.passes = 0

@@ -130,9 +130,10 @@ def best_bias(y: Array, upper: Array, ends: Array, guess: float) -> float:
     The middle one, where several are as good.
     """
     near = np.flatnonzero(np.abs(ends - guess) <= WINDOW)
-    slope = float(upper[ends < guess - WINDOW].sum()) - float(upper[y > 0.0].sum())
+    first_slope = -float(upper[y > 0.0].sum())
+    slope = first_slope + float(upper[ends < guess - WINDOW].sum())
     if not slope < 0.0 < slope + float(upper[near].sum()):
-        near, slope = np.flatnonzero(upper > 0.0), -float(upper[y > 0.0].sum())
+        near, slope = np.flatnonzero(upper > 0.0), first_slope
     near = near[np.argsort(ends[near])]
     slopes = slope + np.cumsum(upper[near])
     level = 1e-12 * float(upper.sum())
