@@ -81,6 +81,24 @@ SETTLED, NEEDED = 0, 3  # verdicts
 # --- the tableau
 
 
+class KnownRows(NamedTuple):
+    """Rows of a tableau of the same pivots that leaving one out has made; see `svm.gram`."""
+
+    effects: Array
+    place: NDArray[np.int64]
+    columns: NDArray[np.intp]  # the examples of this tableau among all
+
+    def of(self, examples: NDArray[np.int64]) -> Array:
+        """Return the rows of some examples."""
+        rows = self.effects[self.place[self.columns[examples]]]
+        whole = len(self.columns) == self.effects.shape[1]
+        return rows if whole else np.take(rows, self.columns, axis=1)
+
+    def has(self, examples: NDArray[np.int64]) -> Flags:
+        """Tell whose rows are there."""
+        return np.asarray(self.place[self.columns[examples]] >= 0)
+
+
 class Tableau:
     """K, pivoted on the examples of `base`; rows of T are there for those that were added."""
 
@@ -93,13 +111,14 @@ class Tableau:
         ridge: float = 0.0,
         whole: bool = True,
         pivots: Pivots | None = None,
+        known: KnownRows | None = None,
     ) -> None:
         """Pivot on the candidates, but for those that depend on the others.
 
-        With `pivots` that has been done.
+        With `pivots` that has been done, and with `known` rows of some examples are there.
         """
         n, scale = len(y), spread(gram)
-        self.gram, self.floor = gram, PIVOT * scale
+        self.gram, self.floor, self.known = gram, PIVOT * scale, known
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
         if pivots is None:
             among = gram[np.ix_(candidates, candidates)]
@@ -134,7 +153,11 @@ class Tableau:
             larger[:first] = self.values[:first]
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
-        is_free, rows = self.base[examples], self.values[first : self.size]
+        if self.known is not None:
+            there = self.known.has(examples)
+            self._take_over(self.known, examples[there])
+            examples = examples[~there]
+        is_free = self.base[examples]
         bounded, free = examples[~is_free], examples[is_free]
         of_bounded, of_free = (np.empty((len(one), len(self.place))) for one in (bounded, free))
         at = np.searchsorted(self.others, bounded)
@@ -147,7 +170,14 @@ class Tableau:
         at = order[np.searchsorted(self.members, free, sorter=order)] + 1
         of_free[:, self.others] = -self.reply[at]
         of_free[:, self.members] = -self.inverse[at, 1:]
-        rows[~is_free], rows[is_free] = of_bounded, of_free
+        self.values[self.place[bounded]], self.values[self.place[free]] = of_bounded, of_free
+
+    def _take_over(self, known: KnownRows, examples: NDArray[np.int64]) -> None:
+        """Take rows that are there; the pivoted have the other sign, the others no ridge there."""
+        rows, is_free = known.of(examples), self.base[examples]
+        rows[is_free] *= -1.0
+        rows[~is_free, examples[~is_free]] += self.ridge
+        self.values[self.place[examples]] = rows
 
     def answer_to(self, targets: Array, totals: "Array | float" = 0.0) -> Array:
         """Return what the tableau gives for these targets and Σz, and nothing given."""
