@@ -88,11 +88,13 @@ class KnownRows(NamedTuple):
     place: NDArray[np.int64]
     columns: NDArray[np.intp]  # the examples of this tableau among all
 
-    def of(self, examples: NDArray[np.int64]) -> Array:
-        """Return the rows of some examples."""
-        rows = self.effects[self.place[self.columns[examples]]]
-        whole = len(self.columns) == self.effects.shape[1]
-        return rows if whole else np.take(rows, self.columns, axis=1)
+    def write(self, examples: NDArray[np.int64], rows: Array) -> None:
+        """Write the rows of some examples; with "clip" NumPy makes no copy of them first."""
+        places = self.place[self.columns[examples]]
+        if len(self.columns) == self.effects.shape[1]:
+            np.take(self.effects, places, axis=0, out=rows, mode="clip")
+        else:
+            np.take(self.effects[places], self.columns, axis=1, out=rows, mode="clip")
 
     def has(self, examples: NDArray[np.int64]) -> Flags:
         """Tell whose rows are there."""
@@ -146,6 +148,11 @@ class Tableau:
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
         examples = np.unique(examples[self.place[examples] < 0])
+        taken = examples[:0]
+        if self.known is not None:
+            there, is_free = self.known.has(examples), self.base[examples]
+            taken = np.concatenate([examples[there & is_free], examples[there & ~is_free]])
+            examples = np.concatenate([taken, examples[~there]])
         first, self.size = self.size, self.size + len(examples)
         if self.size > len(self.values):
             room = min(self.size + self.size // 4, len(self.place))
@@ -153,10 +160,13 @@ class Tableau:
             larger[:first] = self.values[:first]
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
-        if self.known is not None:
-            there = self.known.has(examples)
-            self._take_over(self.known, examples[there])
-            examples = examples[~there]
+        if self.known is not None and len(taken):
+            # Rows of the pivoted have the other sign there, and those of the others no ridge.
+            rows, negated = self.values[first : first + len(taken)], self.base[taken].sum()
+            self.known.write(taken, rows)
+            np.negative(rows[:negated], out=rows[:negated])
+            rows[np.arange(negated, len(taken)), taken[negated:]] += self.ridge
+            examples = examples[len(taken) :]
         is_free = self.base[examples]
         bounded, free = examples[~is_free], examples[is_free]
         of_bounded, of_free = (np.empty((len(one), len(self.place))) for one in (bounded, free))
@@ -171,13 +181,6 @@ class Tableau:
         of_free[:, self.others] = -self.reply[at]
         of_free[:, self.members] = -self.inverse[at, 1:]
         self.values[self.place[bounded]], self.values[self.place[free]] = of_bounded, of_free
-
-    def _take_over(self, known: KnownRows, examples: NDArray[np.int64]) -> None:
-        """Take rows that are there; the pivoted have the other sign, the others no ridge there."""
-        rows, is_free = known.of(examples), self.base[examples]
-        rows[is_free] *= -1.0
-        rows[~is_free, examples[~is_free]] += self.ridge
-        self.values[self.place[examples]] = rows
 
     def answer_to(self, targets: Array, totals: "Array | float" = 0.0) -> Array:
         """Return what the tableau gives for these targets and Σz, and nothing given."""

@@ -53,6 +53,8 @@ MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go i
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
 BAND, MAX_BAND = (0.6, 0.5), 1.5
+# Free examples: to pivot on fewer once more takes less than refits that only a ridge settles.
+MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
 ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
 
@@ -99,13 +101,12 @@ class Nearby:
     ) -> tuple[Pivots, KnownRows] | tuple[None, None]:
         """Take pivots and rows that are there, unless examples are nearly equal.
 
-        A tableau of those needs a ridge, which shares α out among them in one way.
+        Refits in which these change sides need a ridge, which shares α out in one way.
         """
-        if made is None:
+        if made is None or not made.pivots.are_clear(scale := spread(self.gram)):
             return None, None
-        diagonal, scale = np.diagonal(self.gram), spread(self.gram)
-        pivots = made.pivots
-        if not (pivots.are_clear(scale) and pivots.others_are_clear(diagonal, scale)):
+        pivots, diagonal = made.pivots, np.diagonal(self.gram)
+        if len(pivots.members) < MIN_SHARED and not pivots.others_are_clear(diagonal, scale):
             return None, None
         if not self.is_whole:
             some = pivots.among(self.near)
