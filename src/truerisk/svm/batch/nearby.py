@@ -162,7 +162,7 @@ class Nearby:
         given -= self.given
         # What the start has changed is known; from there the base goes back to where it was.
         further = given + (self.z[near] - refits.start[:, near])
-        effect = further @ self.among
+        effect = product(further, self.among)  # few have gone further
         effect += refits.effect
         total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
         np.subtract(self.got, tableau.pivoted(given, effect, total), out=states[:, GOT])
