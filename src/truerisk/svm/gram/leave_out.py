@@ -48,7 +48,7 @@ from truerisk.svm.solution import Solution
 
 TIE = 1e-9  # a margin, beside the largest decision value, that is 0
 FAR = 1e100  # for ∞, which compiled code must not meet
-NEAR = 0.1  # a residual at which a bounded example is expected to come free
+NEAR = 0.1  # a residual at which a bounded example is expected to come free, where CK is 1 or more
 ROUNDS = 5  # in which the tableau grows by who came free unexpectedly
 MAX_CHANGED = 256  # examples on another side than in the solution, plus one
 PATH_EVENTS = 2  # for every example; a path that takes more goes round in circles
@@ -193,9 +193,12 @@ def follow_on_tableau(
     if len(todo) == 0:
         return verdicts, margins, None
     n, tableau = len(y), Tableau(base)
-    near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
+    scale = spread(base.gram)
+    largest = scale * float((base.rows[UPPER] - base.rows[LOWER]).max())
+    reach = NEAR * min(1.0, largest**0.5)  # by trial
+    near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < reach)
     tableau.add(np.concatenate([members_of(base.block), which[todo], np.flatnonzero(near)]))
-    limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * n + 1000)
+    limits = limits_at(scale, 1.0, PATH_EVENTS * n + 1000)
 
     def work(part: NDArray[np.int64]) -> None:
         removal = (
