@@ -21,6 +21,8 @@ from truerisk.intervals.binomial import (
     exact_lower,
     exact_upper,
     fractional_interval,
+    jeffreys,
+    jeffreys_ends,
     log_probability,
     lower_bound,
     mid_p_log_odds,
@@ -406,3 +408,9 @@ def test_the_prior_of_the_examples_changes_no_value():
     same = tr.evaluate_counts(KUBAT, prior={"1": 100 / 990})
     for name, estimate in plain.estimates.items():
         assert same[name].value == pytest.approx(estimate.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize(("k", "n"), [(0.2, 1.0), (3.0, 10.0), (117.3, 512.9), (999.5, 1000.0)])
+def test_both_ends_of_one_share_are_those_of_jeffreys_interval(k, n, level):
+    assert jeffreys_ends(k, n, level) == tuple(map(float, jeffreys(k, n, level)))

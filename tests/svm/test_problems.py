@@ -244,14 +244,14 @@ def test_columns_of_many_scales_are_not_multiplied():
     assert not linear_problem(csr_matrix(X)).has_long_rows
 
 
-def test_the_pivots_of_leaving_out_are_those_of_the_solution_only():
+def test_the_tableau_of_leaving_out_is_that_of_the_solution_only():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, 5))
     y = np.where(X[:, 0] + rng.standard_normal(40) > 0, 1.0, -1.0)
     problem = GramProblem(np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 5))
     solution, other = (problem.solve(y, np.full(40, cost), Effort()) for cost in (1.0, 2.0))
-    assert problem.pivots_of(solution) is None
+    assert problem.tableau_of(solution) is None
     problem.margins_without(solution, np.flatnonzero(solution.alpha > 0))
-    pivots = problem.pivots_of(solution)
-    assert np.array_equal(np.sort(pivots.members), np.flatnonzero(solution.free))
-    assert problem.pivots_of(other) is None
+    members = problem.tableau_of(solution).pivots.members
+    assert np.array_equal(np.sort(members), np.flatnonzero(solution.free))
+    assert problem.tableau_of(other) is None

@@ -222,9 +222,13 @@ class CountEstimates:
         result = measure(read(sample.features))
         if isinstance(result, Proportion):
             interval = self._proportion_interval(
-                sample, lambda features: measure(read(features)), measure.name
+                sample, lambda features: measure(read(features)), result, measure.name
             )
-            n = sample.counted(lambda features: measure(read(features)).n)
+            n = sample.counted(
+                lambda features: (
+                    (result if features is sample.features else measure(read(features))).n
+                )
+            )
             return self._finished(measure, float(result.value), interval, n)
         value = float(result)
         notes: tuple[Finding, ...] = ()
@@ -266,10 +270,12 @@ class CountEstimates:
         notes = () if average.name == "micro" else self._classes_averaged(measure)
         if self._is_accuracy(measure, average):
             transform = self._of_accuracy(measure)
+
+            def share(features: NDArray[Any]) -> Proportion:
+                return Proportion(features[..., -3], features[..., -2], transform)
+
             interval = self._proportion_interval(
-                self.sample,
-                lambda features: Proportion(features[..., -3], features[..., -2], transform),
-                "accuracy",
+                self.sample, share, share(self.sample.features), "accuracy"
             )
             return self._finished(named, value, interval, self.cells.n, notes)
         own = self._own_average(measure, average) if self._by_formula(value) else None
@@ -366,15 +372,19 @@ class CountEstimates:
         return finished(measure, value, interval, n, notes, zero_division=zero)
 
     def _proportion_interval(
-        self, sample: CellSample, function: Callable[[NDArray[Any]], Proportion], name: str
+        self,
+        sample: CellSample,
+        function: Callable[[NDArray[Any]], Proportion],
+        proportion: Proportion,
+        name: str,
     ) -> Interval:
         level = self.request.level
         if self._tables is not None:
-            value = float(function(sample.features).value)
+            value = float(proportion.value)
             tables = self._tables @ sample.design
             return curve_interval(lambda one: function(one).value, tables, value, level=level)
         if sample.by_components:
-            return refit_proportion(sample, function, rule_of(name), level=level)
+            return refit_proportion(sample, function, proportion, rule_of(name), level=level)
         return proportion_interval(sample, function, level=level, method=self.request.binomial)
 
     def _cell_interval(

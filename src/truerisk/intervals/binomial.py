@@ -36,6 +36,7 @@ from truerisk.intervals.distributions import (
 from truerisk.results import Interval
 
 CLASS_BINOMIALS = "class_binomials"
+ENDS = np.array([1.0, -1.0])  # a quantile, and one of the share of failures
 POINTS = 180  # of the circle; both axes are among them
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
@@ -111,6 +112,14 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
     low = np.where(k > 0, logistic(beta_log_odds(k + 0.5, n - k + 0.5, tail)), 0.0)
     high = np.where(k < n, logistic(-beta_log_odds(n - k + 0.5, k + 0.5, tail)), 1.0)
     return low, high
+
+
+def jeffreys_ends(k: float, n: float, level: float) -> tuple[float, float]:
+    """Give Jeffreys' interval of one share with 0 < k < n: both ends by one call."""
+    shapes, share = np.array([k + 0.5, n - k + 0.5]), k / n
+    both = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
+    low, high = logistic(both * ENDS).tolist()
+    return min(low, share), max(high, share)
 
 
 @_method

@@ -149,8 +149,9 @@ class CellSample:
         """Give the features of the cells with the light prior added."""
         return np.asarray(self._with_units(self.light_prior)[0] @ self.design)
 
+    @cached_property
     def smoothed(self) -> "CellSample":
-        """Add the prior: half a unit right and half a unit wrong to every class that occurs."""
+        """The cells with the prior: half a unit right, half a unit wrong for each class there."""
         if self.prior is None:
             return self
         totals, squares = self._with_units(self.prior)

@@ -249,7 +249,7 @@ def smoothed_delta(question: Question) -> Interval:
     Measured at 95 % with n = 50 to 1000 and 2 to 30 classes (MCC, κ, G-mean, F2, cost): 0.90 to 1,
     where the plain delta method falls to 0.69.
     """
-    smooth = question.sample.smoothed()
+    smooth = question.sample.smoothed
     error = smooth.standard_error(smooth.gradient(question.function)) * smooth.widening(
         question.level
     )
@@ -510,15 +510,20 @@ def stretched_interval(
 
 
 def refit_proportion(
-    sample: CellSample, function: Callable[[NDArray[Any]], Proportion], rule: Rule, *, level: float
+    sample: CellSample,
+    function: Callable[[NDArray[Any]], Proportion],
+    proportion: Proportion,
+    rule: Rule,
+    *,
+    level: float,
 ) -> Interval:
     """Give the interval of a measure that is k of n, by its variance components over refits.
 
-    A measure that is a monotone function of a share has that of the share, taken through it.
+    `proportion` is the function of the sample itself.  A measure that is a monotone function of a
+    share has the interval of the share, taken through it.
     """
-    proportion = function(sample.features)
     value = float(proportion.share)
-    if np.isnan(value):
+    if math.isnan(value):
         return Interval(0.0, 1.0, level, "undefined")
     if sample.jackknifed:
         return _proportion_of_groups(sample, function, rule, level)
@@ -543,7 +548,7 @@ def refit_measure(question: Question) -> Interval:
     finite = np.isfinite(question.value) and np.isfinite(question.measure_range).all()
     if not finite or question.sample.jackknifed:
         return cell_interval(question)
-    return _by_components(question, question.sample.smoothed())
+    return _by_components(question, question.sample.smoothed)
 
 
 def _by_components(question: Question, varying: CellSample, few: float = 1.0) -> Interval:

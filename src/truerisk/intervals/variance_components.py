@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from truerisk.aliases import Array, Ends
 from truerisk.checks import check_level, check_shares
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import fractional_interval, jeffreys
+from truerisk.intervals.binomial import fractional_interval, jeffreys_ends
 from truerisk.intervals.distributions import normal_quantile, student_quantile
 from truerisk.intervals.group_jackknife import EVEN, group_jackknife, kurtosis_degrees
 from truerisk.intervals.means import gamma_ends
@@ -238,7 +238,7 @@ def share_ends(
         exact = fractional_interval(min(x, m), m, level=level)
         low, high = exact.low, exact.high
     else:
-        low, high = map(float, jeffreys(x, m, level))
+        low, high = jeffreys_ends(x, m, level)
     # The value stays inside, whatever rounding and low levels do.
     return (
         0.0 if x < 1 - ROUNDING else min(low, value),

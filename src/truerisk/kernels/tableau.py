@@ -12,7 +12,7 @@ Source    the principal pivot transform of K: M. J. Tsatsomeros, Linear Algebra 
           307 (2000), 151-165
 Flags     rearranged: every number is finite; FAR stands for ∞
 
-`larger`, `first_reaching` and `bias_of` are those of `gram`: nothing is inlined across modules.
+`larger` and `bias_of` are those of `gram`: nothing is inlined across modules.
 """
 
 import cython
@@ -35,7 +35,6 @@ SIDE = cython.declare(cython.Py_ssize_t, 2)
 LOWER = cython.declare(cython.Py_ssize_t, 3)
 UPPER = cython.declare(cython.Py_ssize_t, 4)
 SLOPE = cython.declare(cython.Py_ssize_t, 9)
-URGENCY = cython.declare(cython.Py_ssize_t, 10)
 # Verdicts; see `truerisk.svm.gram.path`.
 GOING = cython.declare(cython.Py_ssize_t, 0)
 ARRIVED = cython.declare(cython.Py_ssize_t, 1)
@@ -111,18 +110,39 @@ def larger(first: cython.double, second: cython.double) -> cython.double:
 
 @cython.cfunc
 @cython.nogil
-def first_reaching(gain: cython.double[::1], best: cython.double) -> cython.Py_ssize_t:
-    """Find the first partner whose gain is the best."""
-    for start in range(0, len(gain), 64):
-        stop = min(start + BLOCK, len(gain))
-        top = 0.0
-        for k in range(start, stop):
-            top = larger(top, gain[k])
-        if top >= best:
-            for k in range(start, stop):
-                if gain[k] >= best:
-                    return k
-    return 0
+def first_freed(
+    residual: cython.double[::1],
+    side: cython.double[::1],
+    rates: cython.double[::1],
+    noise: cython.double,
+    step: cython.double,
+) -> cython.Py_ssize_t:
+    """Find the bounded example that comes free first, within a step; −1 if none does.
+
+    Where nobody of a block does, no quotient is taken.
+    """
+    first: cython.Py_ssize_t = -1
+    best: cython.double = 0.0
+    reach: cython.double = step
+    n: cython.Py_ssize_t = len(rates)
+    most: cython.double
+    own: cython.double
+    for start in range(0, n, 64):
+        stop = min(start + BLOCK, n)
+        most = -FAR
+        for i in range(start, stop):
+            most = larger(
+                most,
+                reach * (-side[i] * rates[i] - noise) - larger(side[i] * residual[i], MIN_ROOM),
+            )
+        if most > 0.0:
+            for i in range(start, stop):
+                own = (-side[i] * rates[i] - noise) / larger(side[i] * residual[i], MIN_ROOM)
+                if own > best and own * step > 1.0:
+                    first, best = i, own
+            if first >= 0:
+                reach = 1.0 / best
+    return first
 
 
 @cython.cfunc
@@ -283,14 +303,12 @@ def remove_one(base: Start, own: Removal, watch: Watch, limits: Limits):
     rows: cython.double[:, ::1] = base.rows
     t: cython.Py_ssize_t = watch.example
     who: cython.Py_ssize_t
-    best: cython.double
     verdict: cython.Py_ssize_t
     set_out(base, own, t)
     z: cython.double[::1] = own.vectors[Z]
     residual: cython.double[::1] = own.vectors[RESIDUAL]
     side: cython.double[::1] = own.vectors[SIDE]
     rates: cython.double[::1] = own.vectors[SLOPE]
-    urgency: cython.double[::1] = own.vectors[URGENCY]
     whole: cython.double = fabs(z[t])
     left: cython.double = whole
     sign: cython.double = 1.0 if z[t] > 0.0 else -1.0
@@ -315,12 +333,9 @@ def remove_one(base: Start, own: Removal, watch: Watch, limits: Limits):
                 step, who = larger(room / fabs(rate), 0.0), i
                 event = AT_UPPER if rate > 0.0 else AT_LOWER
         noise *= limits.noise
-        best = 0.0
-        for i in range(len(rates)):
-            urgency[i] = (-side[i] * rates[i] - noise) / larger(side[i] * residual[i], MIN_ROOM)
-            best = larger(best, urgency[i])
-        if best * step > 1.0:
-            who = first_reaching(urgency, best)
+        soonest: cython.Py_ssize_t = first_freed(residual, side, rates, noise, step)
+        if soonest >= 0:
+            who = soonest
             step, event = larger(-residual[who] / rates[who], 0.0), FREED
         stalled = 0 if step > NO_TIME * whole else stalled + 1
         for i in range(len(rates)):

@@ -21,8 +21,7 @@ from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
-from truerisk.svm.gram.leave_out import leave_out_of
-from truerisk.svm.gram.path import Pivots
+from truerisk.svm.gram.leave_out import Tableau, leave_out_of
 from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.along import can_be_single, solve_side_by_side
@@ -310,15 +309,15 @@ class GramProblem(Problem):
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         radius = self.radius[0] if solution.is_prunable else np.inf
         left = leave_out_of(self.gram, solution, which, squared_radius=radius, workers=workers)
-        self._pivots[:] = [(solution, left.pivots)]
+        self._tableaus[:] = [(solution, left.tableau)]
         return left.margins
 
-    def pivots_of(self, solution: Solution) -> Pivots | None:
-        """Return the pivots that examples were left out of this solution on, if they were."""
-        return next((pivots for one, pivots in self._pivots if one is solution), None)
+    def tableau_of(self, solution: Solution) -> Tableau | None:
+        """Return the tableau that examples were left out of this solution on, if they were."""
+        return next((tableau for one, tableau in self._tableaus if one is solution), None)
 
     @cached_property
-    def _pivots(self) -> list[tuple[Solution, Pivots | None]]:
+    def _tableaus(self) -> list[tuple[Solution, Tableau | None]]:
         """The last solution that examples were left out of."""
         return []
 

@@ -109,19 +109,38 @@ def test_a_start_is_feasible_and_has_its_gradients():
     np.testing.assert_allclose(refits.states[:, GRADIENT, :k], gradient[:, near], atol=1e-5)
 
 
+@pytest.mark.parametrize("band", [(0.2, 0.2), (9.0, 9.0)])
 @pytest.mark.parametrize("cost", [1.0, 20.0])
-def test_pivots_that_are_there_already_change_nothing(monkeypatch, cost):
-    monkeypatch.setattr(nearby, "MIN_SHARED", 1)
+def test_a_tableau_that_is_there_already_changes_nothing(monkeypatch, cost, band):
+    monkeypatch.setattr(nearby, "BAND", band)
+    monkeypatch.setattr(nearby, "MAX_BAND", 9.0)
     gram, _, solution = problem(cost)
     left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
-    assert left.pivots.are_clear(1.0)
     bounds = thirds(90, 6, cost)
-    assert not Nearby(gram, solution, pivots=left.pivots).has_ridge
-    (expected, _), (found, solved) = (
-        Nearby(gram, solution, pivots=pivots).decisions(bounds) for pivots in (None, left.pivots)
-    )
+    anew, taken = Nearby(gram, solution), Nearby(gram, solution, made=left.tableau)
+    assert taken.is_whole is (band[0] == 9.0)
+    assert anew.has_ridge
+    assert not taken.has_ridge
+    (expected, _), (found, solved) = (shared.decisions(bounds) for shared in (anew, taken))
     assert solved.all()
     np.testing.assert_allclose(found, expected, atol=1e-7)
+    # Rows that were taken and rows that were made are those of one tableau.
+    everyone = np.arange(len(taken.near))
+    assert 0 < np.count_nonzero(taken.tableau.known.has(everyone)) < len(everyone)
+    for shared in (anew, taken):
+        shared.tableau.add(everyone)
+    first, second = (one.tableau.values[one.tableau.place] for one in (anew, taken))
+    np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_of_nearly_equal_examples_refits_make_their_own_tableau():
+    gram, y, solution = problem()
+    twin = int(np.flatnonzero(solution.free)[0])
+    both = np.append(np.arange(90), twin)
+    gram, y = gram[np.ix_(both, both)], y[both]
+    solution = solve_gram(gram, y, np.ones(91))
+    left = leave_out_of(gram, solution, np.flatnonzero(solution.alpha > 0), squared_radius=1.0)
+    assert Nearby(gram, solution, made=left.tableau).has_ridge
 
 
 def test_the_tableau_stands_where_the_solution_does():

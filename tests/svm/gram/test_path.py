@@ -122,3 +122,13 @@ def test_pivots_are_clear_where_members_are_apart_by_hand(squared, clear):
     pivots = pivoted(gram, np.array([0, 1]))
     assert pivots.inverse[1, 1] == pytest.approx(1 / squared)
     assert pivots.are_clear(1.0) is clear
+
+
+@pytest.mark.parametrize(("squared", "clear"), [(1e-4, True), (1.1e-5, True), (0.9e-5, False)])
+def test_others_are_clear_where_nobody_is_beside_a_member_by_hand(squared, clear):
+    # of one member, the squared distance to its flat is that to itself
+    near = 1.0 - squared / 2
+    gram = np.array([[1.0, near, 0.0], [near, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    pivots = pivoted(gram, np.array([0]))
+    assert pivots.are_clear(1.0)
+    assert pivots.others_are_clear(np.ones(3), 1.0) is clear

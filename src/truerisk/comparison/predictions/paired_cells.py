@@ -200,7 +200,7 @@ def spread_of_cells(sample: CellSample, difference: Function, strata: Indices) -
     taken to agree on all others.  The value stays as it is.  Student's t with the
     degrees of freedom of the true classes (`satterthwaite`).
     """
-    smooth = sample.smoothed()
+    smooth = sample.smoothed
     gradient = smooth.gradient(difference)
     error = smooth.standard_error(gradient)
     if math.isnan(error):

@@ -146,7 +146,7 @@ class SVMStart:
                 form.problem.gram,
                 solution,
                 tolerance=tolerance,
-                pivots=form.problem.pivots_of(solution),
+                made=form.problem.tableau_of(solution),
             )
             for solution in self.starts
             if solution is not None

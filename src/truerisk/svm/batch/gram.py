@@ -81,6 +81,26 @@ SETTLED, NEEDED = 0, 3  # verdicts
 # --- the tableau
 
 
+class KnownRows(NamedTuple):
+    """Rows of a tableau of the same pivots that leaving one out has made; see `svm.gram`."""
+
+    effects: Array
+    place: NDArray[np.int64]
+    columns: NDArray[np.intp]  # the examples of this tableau among all
+
+    def write(self, examples: NDArray[np.int64], rows: Array) -> None:
+        """Write the rows of some examples; with "clip" NumPy makes no copy of them first."""
+        places = self.place[self.columns[examples]]
+        if len(self.columns) == self.effects.shape[1]:
+            np.take(self.effects, places, axis=0, out=rows, mode="clip")
+        else:
+            np.take(self.effects[places], self.columns, axis=1, out=rows, mode="clip")
+
+    def has(self, examples: NDArray[np.int64]) -> Flags:
+        """Tell whose rows are there."""
+        return np.asarray(self.place[self.columns[examples]] >= 0)
+
+
 class Tableau:
     """K, pivoted on the examples of `base`; rows of T are there for those that were added."""
 
@@ -93,13 +113,14 @@ class Tableau:
         ridge: float = 0.0,
         whole: bool = True,
         pivots: Pivots | None = None,
+        known: KnownRows | None = None,
     ) -> None:
         """Pivot on the candidates, but for those that depend on the others.
 
-        With `pivots` that has been done.
+        With `pivots` that has been done, and with `known` rows of some examples are there.
         """
         n, scale = len(y), spread(gram)
-        self.gram, self.floor = gram, PIVOT * scale
+        self.gram, self.floor, self.known = gram, PIVOT * scale, known
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
         if pivots is None:
             among = gram[np.ix_(candidates, candidates)]
@@ -127,6 +148,11 @@ class Tableau:
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
         examples = np.unique(examples[self.place[examples] < 0])
+        taken = examples[:0]
+        if self.known is not None:
+            there, is_free = self.known.has(examples), self.base[examples]
+            taken = np.concatenate([examples[there & is_free], examples[there & ~is_free]])
+            examples = np.concatenate([taken, examples[~there]])
         first, self.size = self.size, self.size + len(examples)
         if self.size > len(self.values):
             room = min(self.size + self.size // 4, len(self.place))
@@ -134,7 +160,14 @@ class Tableau:
             larger[:first] = self.values[:first]
             self.values = larger
         self.place[examples] = np.arange(first, self.size)
-        is_free, rows = self.base[examples], self.values[first : self.size]
+        if self.known is not None and len(taken):
+            # Rows of the pivoted have the other sign there, and those of the others no ridge.
+            rows, negated = self.values[first : first + len(taken)], self.base[taken].sum()
+            self.known.write(taken, rows)
+            np.negative(rows[:negated], out=rows[:negated])
+            rows[np.arange(negated, len(taken)), taken[negated:]] += self.ridge
+            examples = examples[len(taken) :]
+        is_free = self.base[examples]
         bounded, free = examples[~is_free], examples[is_free]
         of_bounded, of_free = (np.empty((len(one), len(self.place))) for one in (bounded, free))
         at = np.searchsorted(self.others, bounded)
@@ -147,7 +180,7 @@ class Tableau:
         at = order[np.searchsorted(self.members, free, sorter=order)] + 1
         of_free[:, self.others] = -self.reply[at]
         of_free[:, self.members] = -self.inverse[at, 1:]
-        rows[~is_free], rows[is_free] = of_bounded, of_free
+        self.values[self.place[bounded]], self.values[self.place[free]] = of_bounded, of_free
 
     def answer_to(self, targets: Array, totals: "Array | float" = 0.0) -> Array:
         """Return what the tableau gives for these targets and Σz, and nothing given."""

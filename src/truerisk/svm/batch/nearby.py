@@ -34,6 +34,7 @@ from truerisk.svm.batch.gram import (
     UPPER,
     Bounds,
     Ends,
+    KnownRows,
     Single,
     Tableau,
     Z,
@@ -43,6 +44,7 @@ from truerisk.svm.batch.gram import (
     settled_from,
     sides_of,
 )
+from truerisk.svm.gram import leave_out
 from truerisk.svm.gram.path import Pivots, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
@@ -51,9 +53,8 @@ MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go i
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
 BAND, MAX_BAND = (0.6, 0.5), 1.5
-MIN_SHARED = (
-    400  # free examples: to pivot on fewer once more takes little, and a ridge settles more
-)
+# Free examples: to pivot on fewer once more takes less than refits that only a ridge settles.
+MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
 ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
 
@@ -71,9 +72,9 @@ class Nearby:
         *,
         tolerance: float = 1e-8,
         near: NDArray[np.intp] | None = None,
-        pivots: Pivots | None = None,
+        made: leave_out.Tableau | None = None,
     ) -> None:
-        """Prepare refits; `pivots` are those of the solution on all examples, if they are there."""
+        """Prepare refits; `made` is the tableau that examples were left out on, if they were."""
         self.gram, self.solution, self.tolerance = gram, solution, tolerance
         self.is_first_try = near is None
         self.near = near_in(gram, solution) if near is None else near
@@ -82,13 +83,10 @@ class Nearby:
         self.among = gram if self.is_whole else part_of(gram, self.near)
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         free = np.searchsorted(self.near, free_in(solution))
-        if pivots is not None and len(pivots.members) >= MIN_SHARED:
-            pivots = pivots.among(self.near) if pivots.are_clear(spread(gram)) else None
-        else:
-            pivots = None
+        pivots, known = self._taken_over(made)
         self.has_ridge = pivots is None
         self.tableau = tableau = Tableau(
-            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=pivots
+            self.among, y[self.near], free, ridge=ridge, whole=False, pivots=pivots, known=known
         )
         self.single = padded(self.among)
         self.gradient = y - solution.decision
@@ -97,6 +95,25 @@ class Nearby:
         self.got = np.where(tableau.base, -z, gradient)
         self.got += tableau.answer_to(np.where(tableau.base, gradient, 0.0))
         self.given = np.where(tableau.base, 0.0, z)
+
+    def _taken_over(
+        self, made: leave_out.Tableau | None
+    ) -> tuple[Pivots, KnownRows] | tuple[None, None]:
+        """Take pivots and rows that are there, unless examples are nearly equal.
+
+        Refits in which these change sides need a ridge, which shares α out in one way.
+        """
+        if made is None or not made.pivots.are_clear(scale := spread(self.gram)):
+            return None, None
+        pivots, diagonal = made.pivots, np.diagonal(self.gram)
+        if len(pivots.members) < MIN_SHARED and not pivots.others_are_clear(diagonal, scale):
+            return None, None
+        if not self.is_whole:
+            some = pivots.among(self.near)
+            if some is None:
+                return None, None
+            pivots = some
+        return pivots, KnownRows(made.effects, made.place, self.near)
 
     def decisions(self, bounds: Array) -> tuple[Array, Flags]:
         """Return the decision values for each row of bounds, and whether the row was solved.
@@ -145,7 +162,7 @@ class Nearby:
         given -= self.given
         # What the start has changed is known; from there the base goes back to where it was.
         further = given + (self.z[near] - refits.start[:, near])
-        effect = further @ self.among
+        effect = product(further, self.among)  # few have gone further
         effect += refits.effect
         total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
         np.subtract(self.got, tableau.pivoted(given, effect, total), out=states[:, GOT])

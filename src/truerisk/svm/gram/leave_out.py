@@ -33,7 +33,6 @@ from truerisk.svm.gram.path import (
     SIDE,
     UPPER,
     Path,
-    Pivots,
     empty_block,
     empty_path,
     fill_block,
@@ -49,7 +48,7 @@ from truerisk.svm.solution import Solution
 
 TIE = 1e-9  # a margin, beside the largest decision value, that is 0
 FAR = 1e100  # for ∞, which compiled code must not meet
-NEAR = 0.1  # a residual at which a bounded example is expected to come free
+NEAR = 0.1  # a residual at which a bounded example is expected to come free, where CK is 1 or more
 ROUNDS = 5  # in which the tableau grows by who came free unexpectedly
 MAX_CHANGED = 256  # examples on another side than in the solution, plus one
 PATH_EVENTS = 2  # for every example; a path that takes more goes round in circles
@@ -65,10 +64,10 @@ class Ground(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """The margins without each example, and the pivots that they were computed on, if any."""
+    """The margins without each example, and the tableau that they were computed on, if any."""
 
     margins: Array
-    pivots: Pivots | None
+    tableau: "Tableau | None"
 
 
 def leave_out_of(
@@ -94,14 +93,14 @@ def leave_out_of(
     margins[lonely] = -1.0
     sought = np.flatnonzero(used[which] & ~lonely)
     tolerance = TIE * max(1.0, float(np.abs(solution.decision).max()))
-    base, pivots = exact_start(gram, solution), None
+    base, tableau = exact_start(gram, solution), None
     if base is not None and len(sought) > 0:
         bounds = solution.upper[used]
         one_bound = bool(bounds.min() == bounds.max())
         diagonal = np.ascontiguousarray(np.diagonal(gram))
         ground = Ground(diagonal, min(2.0 * squared_radius, FAR), one_bound, tolerance)
         y = np.ascontiguousarray(solution.y, np.float64)
-        verdicts, values, pivots = follow_on_tableau(base, y, which[sought], ground, workers)
+        verdicts, values, tableau = follow_on_tableau(base, y, which[sought], ground, workers)
         margins[sought] = values
         sought = sought[verdicts > RIGHT]
         if len(sought) > 0:
@@ -111,7 +110,7 @@ def leave_out_of(
     for k in sought:
         margins[k] = refitted_margin(gram, solution, int(which[k]))
     margins[np.abs(margins) <= tolerance] = 0.0
-    return LeftOut(margins, pivots)
+    return LeftOut(margins, tableau)
 
 
 def exact_start(gram: Array, solution: Solution) -> Path | None:
@@ -182,7 +181,7 @@ def follow_on_tableau(
     which: NDArray[np.int64],
     ground: Ground,
     workers: int,
-) -> tuple[NDArray[np.int64], Array, Pivots | None]:
+) -> tuple[NDArray[np.int64], Array, Tableau | None]:
     """Leave out each of `which` on the tableau; a path on which much changes is given up."""
     verdicts, margins = np.empty(len(which), np.int64), np.empty(len(which))
     if base.block.members[0] == 0:
@@ -194,9 +193,12 @@ def follow_on_tableau(
     if len(todo) == 0:
         return verdicts, margins, None
     n, tableau = len(y), Tableau(base)
-    near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < NEAR)
+    scale = spread(base.gram)
+    largest = scale * float((base.rows[UPPER] - base.rows[LOWER]).max())
+    reach = NEAR * min(1.0, largest**0.5)  # by trial
+    near = (base.rows[SIDE] != 0.0) & (np.abs(base.rows[RESIDUAL]) < reach)
     tableau.add(np.concatenate([members_of(base.block), which[todo], np.flatnonzero(near)]))
-    limits = limits_at(spread(base.gram), 1.0, PATH_EVENTS * n + 1000)
+    limits = limits_at(scale, 1.0, PATH_EVENTS * n + 1000)
 
     def work(part: NDArray[np.int64]) -> None:
         removal = (
@@ -216,7 +218,7 @@ def follow_on_tableau(
         if len(todo) == 0:
             break
         tableau.add(margins[todo].astype(np.int64))
-    return verdicts, margins, tableau.pivots
+    return verdicts, margins, tableau
 
 
 def follow_all(

@@ -180,6 +180,11 @@ class Pivots(NamedTuple):
         """Tell whether every member is off the flat of the others: 1 / A⁻¹ is that distance²."""
         return float(np.diagonal(self.inverse)[1:].max(initial=0.0)) * CLEAR * scale <= 1.0
 
+    def others_are_clear(self, diagonal: Array, scale: float) -> bool:
+        """Tell whether everyone else is off the flat of the members, too."""
+        squares = diagonal[self.others] - np.einsum("ij,ij->j", self.across, self.reply)
+        return float(squares.min(initial=scale)) >= CLEAR * scale
+
     def among(self, near: NDArray[np.intp]) -> "Pivots | None":
         """Return the same of some examples, numbered among these; None if a member is missing."""
         n = len(self.members) + len(self.others)
