@@ -356,9 +356,11 @@ def mixed(
     """Mix blocks of examples; without a generator, always in the same way."""
     rng = np.random.default_rng(SEED) if rng is None else rng
     lacking = -len(which) % block
-    blocks = np.append(which, which.dtype.type(0).repeat(lacking)).reshape(-1, block)
+    filled = np.zeros(len(which) + lacking, which.dtype)
+    filled[: len(which)] = which
+    blocks = filled.reshape(-1, block)
     order = rng.permutation(len(blocks))
-    placed = blocks[order].ravel()
+    placed = blocks.take(order, axis=0).ravel()
     if not lacking:
         return placed
     end = block * (int(order.argmax()) + 1)  # of the last block, which is not full
