@@ -30,7 +30,6 @@ from truerisk.svm.batch.gram import (
     ROUGH,
     ROUND_ROWS,
     STEP_ROWS,
-    STEPS_PER_EXAMPLE,
     UPPER,
     Bounds,
     Ends,
@@ -49,6 +48,7 @@ from truerisk.svm.gram.path import Pivots, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
+MAX_STEPS = 5  # for every example, in one try: where more are needed, a path is faster
 MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go in circles
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
@@ -148,7 +148,7 @@ class Nearby:
         """Take steps in all states until their gaps are at most `gap`."""
         taken = np.empty(len(states), np.int64)
         floor = float(MIN_CURVATURE * np.abs(np.diagonal(self.single)).max())
-        most = STEPS_PER_EXAMPLE * len(self.gram)
+        most = MAX_STEPS * len(self.gram)
         kernel.descend_all(self.single, states, floor, gap, most, taken)
 
     def attempt(self, refits: "Refits") -> "Attempt":
