@@ -34,7 +34,7 @@ from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
 from truerisk.inputs.records.places import refusal
 from truerisk.inputs.records.rows import Hashes, in_order
 from truerisk.kernels import threads_for
-from truerisk.tallies.radix_rank import EVERY_BUCKET, Run
+from truerisk.tallies.radix_rank import EVERY_BUCKET, MAX_GROUPS, Run
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -264,7 +264,8 @@ class FilesInPieces(PredictionFiles):
         if rows_in_all > self.held_at_once and ranking.may_be_read_again(rows_in_all):
             # The first piece shows about where the middle is; if it does not, less is held.
             seen = whole.n if self._held == EVERY_BUCKET else rows_in_all
-            ranking.hold_at_most(seen // 2)
+            # A group of buckets that is held in part is read again as a whole.
+            ranking.hold_at_most(seen // 2 + seen // MAX_GROUPS)
             self._held = ranking.held
 
     def runs_again(self, reading: PieceReading, pieces: Sequence[Piece], held: range) -> list[Run]:

@@ -710,6 +710,9 @@ def order_few(
     last: cython.Py_ssize_t = -1
     i: cython.Py_ssize_t
     value: cython.uint
+    previous: cython.uint
+    packed: cython.longlong = 0
+    is_new: cython.longlong
     for i in range(n):
         value = cython.cast(cython.uint, low[begin + i])
         rows[i] = (value << 1) | (begin + i >= positives_from)
@@ -718,13 +721,17 @@ def order_few(
     else:
         sort_by_digits(rows, 0, n, spare, 0, 2, 9, places)
     i = n - 1
+    previous = 2 * 65536  # no value
     while i >= 0:
         value = rows[i] >> 1
-        if last < 0 or values[last] != value:
-            last += 1
-            values[last] = value
-            counts[last] = 0
-        counts[last] += ONE_POSITIVE if rows[i] & 1 else 1
+        # Neither the label nor a tie is to be foreseen: no branch for them.
+        is_new = value != previous
+        last += is_new
+        packed = packed * (1 - is_new) + 1
+        packed += cython.cast(cython.longlong, rows[i] & 1) * (ONE_POSITIVE - 1)
+        values[last] = value
+        counts[last] = packed
+        previous = value
         i -= 1
     return last + 1
 
@@ -771,16 +778,26 @@ def next_block(
 ):
     """Collect distinct values downwards from `end`; return their number and the new end."""
     last: cython.Py_ssize_t = -1
+    row: cython.ulonglong
     value: cython.ulonglong
+    previous: cython.ulonglong = 0
+    packed: cython.longlong = 0
+    is_new: cython.longlong
+    if end > begin:
+        previous = ~(rows[end - 1] >> 1)
     while end > begin:
-        value = rows[end - 1] >> 1
-        if last < 0 or values[last] != value:
-            if last + 1 == values.shape[0]:
-                break
-            last += 1
-            values[last] = value
-            counts[last] = 0
-        counts[last] += (1 << 32) if rows[end - 1] & 1 else 1
+        row = rows[end - 1]
+        value = row >> 1
+        is_new = value != previous
+        if last + is_new == values.shape[0]:
+            break
+        # Neither the label nor a tie is to be foreseen: no branch for them.
+        last += is_new
+        packed = packed * (1 - is_new) + 1
+        packed += cython.cast(cython.longlong, row & 1) * (ONE_POSITIVE - 1)
+        values[last] = value
+        counts[last] = packed
+        previous = value
         end -= 1
     return last + 1, end
 
@@ -829,6 +846,7 @@ def accumulate(
     packed: cython.longlong
     positive: cython.longlong
     negative: cython.longlong
+    above: cython.longlong
     place: cython.double
     precision: cython.double = 0.0
     placed_positive: cython.double = 0.0
@@ -837,36 +855,57 @@ def accumulate(
     next_fp: cython.longlong = next_step(fp, steps, n_negative)
     full_used: cython.Py_ssize_t = state[FULL_USED]
     thin_used: cython.Py_ssize_t = state[THIN_USED]
-    for i in range(used):
-        packed = counts[i]
-        negative = packed & NEGATIVES
-        fp += negative
-        if packed < ONE_POSITIVE:
-            waiting += negative
-        else:
+    # Which values have positives is not to be foreseen: these are listed without a branch, 256
+    # values at a time, and the sums are taken over the list.
+    listed = cython.declare(cython.longlong[256])
+    tp_above = cython.declare(cython.longlong[256])
+    fp_below = cython.declare(cython.longlong[256])
+    waited = cython.declare(cython.longlong[256])
+    start: cython.Py_ssize_t = 0
+    stop: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    while start < used:
+        stop = min(start + 256, used)
+        n = 0
+        for i in range(start, stop):
+            packed = counts[i]
+            negative = packed & NEGATIVES
             positive = packed >> 32
-            auc += 2 * waiting * tp + negative * (2 * tp + positive)
-            place = tp * a_positive - centre
-            placed_negative += waiting * place * place
-            place = (tp + 0.5 * positive) * a_positive - centre
-            placed_negative += negative * place * place
-            waiting = 0
+            fp += negative
+            listed[n] = packed
+            tp_above[n] = tp
+            fp_below[n] = fp
+            waited[n] = waiting
+            n += positive != 0
+            waiting = (waiting + negative) * (positive == 0)
             tp += positive
-            place = (n_negative - fp + 0.5 * negative) * a_negative - centre
+            if full_used < full.shape[0]:
+                full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+                full[full_used, 1] = tp
+                full[full_used, 2] = fp
+                full_used += 1
+            if tp >= next_tp or fp >= next_fp:
+                thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+                thin[thin_used, 1] = tp
+                thin[thin_used, 2] = fp
+                thin_used += 1
+                next_tp = next_step(tp, steps, n_positive)
+                next_fp = next_step(fp, steps, n_negative)
+        for i in range(n):
+            negative = listed[i] & NEGATIVES
+            positive = listed[i] >> 32
+            above = tp_above[i]
+            auc += 2 * waited[i] * above + negative * (2 * above + positive)
+            place = above * a_positive - centre
+            placed_negative += waited[i] * place * place
+            place = (above + 0.5 * positive) * a_positive - centre
+            placed_negative += negative * place * place
+            place = (n_negative - fp_below[i] + 0.5 * negative) * a_negative - centre
             placed_positive += positive * place * place
-            precision += positive * (cython.cast(cython.double, tp) / (tp + fp))
-        if full_used < full.shape[0]:
-            full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-            full[full_used, 1] = tp
-            full[full_used, 2] = fp
-            full_used += 1
-        if tp >= next_tp or fp >= next_fp:
-            thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-            thin[thin_used, 1] = tp
-            thin[thin_used, 2] = fp
-            thin_used += 1
-            next_tp = next_step(tp, steps, n_positive)
-            next_fp = next_step(fp, steps, n_negative)
+            above += positive
+            precision += positive * (cython.cast(cython.double, above) / (above + fp_below[i]))
+        start = stop
     place = tp * a_positive - centre
     state[TP] = tp
     state[FP] = fp
@@ -1095,7 +1134,7 @@ def sort_part(
         return
     for row in range(begin, end):
         differing |= low[row] ^ low[begin]
-    while bits < 11 and (1 << bits) < n:
+    while bits < 11 and (1 << bits) < 2 * n:
         bits += 1
     while differing >> shift >= 1 << bits:
         shift += 1
