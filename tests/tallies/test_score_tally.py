@@ -309,3 +309,22 @@ def test_histograms_add_up():
     SHARED.merge(other)
     assert SHARED.rows == 200
     assert str(SHARED.ranking().summary) == str(whole.summary)
+
+
+def test_the_lowest_rows_are_let_go_of_and_stay_counted():
+    rng = np.random.default_rng(6)
+    positive = rng.random(90_000) < 0.3
+    scores = rng.normal(size=90_000) + positive
+    parts = [(scores[at : at + 30_000], positive[at : at + 30_000]) for at in (0, 30_000, 60_000)]
+    tally = ScoreTally(runs=[as_run([part]) for part in parts], rows=90_000)
+    assert tally.may_be_read_again(90_000)
+    assert not tally.may_be_read_again(2**31)
+    for limit in (60_000, 45_000, 50_000):
+        tally.hold_at_most(limit)
+        held = sum(len(run.low) for run in tally.runs)
+        assert 40_000 < held <= limit
+        assert sum(run.rows for run in tally.runs) == 90_000
+        assert {run.held for run in tally.runs} == {tally.held}
+    tally.read_again = lambda buckets: [as_run([part], buckets) for part in parts]
+    assert_same(tally.ranking(), rank(scores, positive))
+    assert tally.runs == []

@@ -34,7 +34,7 @@ from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
 from truerisk.inputs.records.places import refusal
 from truerisk.inputs.records.rows import Hashes, in_order
 from truerisk.kernels import threads_for
-from truerisk.tallies.radix_rank import EVERY_BUCKET, MAX_GROUPS, Run
+from truerisk.tallies.radix_rank import EVERY_BUCKET, Run
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 ROWS_OF_PIECE = 2**19  # what a thread has scattered is then still in its cache
 HELD_AT_ONCE = 2**25  # scores of float64: 200 MB
+MAX_SHARE = 0.55  # of more scores than that
 
 
 @dataclass(frozen=True)
@@ -262,10 +263,9 @@ class FilesInPieces(PredictionFiles):
         rows_in_all = self._rows_in_all()
         (ranking,) = whole.rankings.values()
         if rows_in_all > self.held_at_once and ranking.may_be_read_again(rows_in_all):
-            # The first piece shows about where the middle is; if it does not, less is held.
-            seen = whole.n if self._held == EVERY_BUCKET else rows_in_all
-            # A group of buckets that is held in part is read again as a whole.
-            ranking.hold_at_most(seen // 2 + seen // MAX_GROUPS)
+            # The first piece shows where about the middle is; if it does not, less is held.
+            is_first = self._held == EVERY_BUCKET
+            ranking.hold_at_most(whole.n // 2 if is_first else int(MAX_SHARE * rows_in_all))
             self._held = ranking.held
 
     def runs_again(self, reading: PieceReading, pieces: Sequence[Piece], held: range) -> list[Run]:

@@ -247,17 +247,16 @@ class ScoreTally:
 
     def hold_at_most(self, rows: int) -> None:
         """Let go of the lowest rows of runs of float64 until so many are left; all stay counted."""
-        wide = [run for run in self.runs if run.layout is WIDE]
-        if sum(len(run.low) for run in wide) > rows:
+        if sum(len(run.low) for run in self.runs if run.layout is WIDE) > rows:
             counts = np.zeros(BUCKETS + 1, dtype=np.int64)
-            for run in wide:
-                np.add.at(counts, run.cells // 2, np.diff(run.starts))
+            for run in self.runs:
+                if run.layout is WIDE:
+                    np.add.at(counts, run.cells // 2, np.diff(run.starts))
             reached = np.cumsum(counts[::-1])[::-1]  # rows of a bucket and of all above it
             self.held = range(int(np.argmax(reached <= rows)), BUCKETS)
-        self.runs = [
-            run.only(self.held) if run.layout is WIDE and run.held.start < self.held.start else run
-            for run in self.runs
-        ]
+        for at, run in enumerate(self.runs):  # one by one: each is freed before the next is cut
+            if run.layout is WIDE and run.held.start < self.held.start:
+                self.runs[at] = run.only(self.held)
 
     def _to_histogram(self) -> ScoreHistogram:
         if self.histogram is not None:
