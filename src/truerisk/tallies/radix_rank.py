@@ -241,7 +241,9 @@ class Buckets:
         first, last = 2 * buckets.start, 2 * buckets.stop
         starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
         starts[first : last + 1] = self.starts[first : last + 1] - self.starts[first]
-        low = own_pages((int(starts[last]),), self.layout.low)
+        # What takes 2 bytes a row is small, and faster in memory that was used before.
+        size, kind = int(starts[last]), self.layout.low
+        low = np.empty(size, kind) if self.layout is NARROW else own_pages((size,), kind)
         rows = [(run.low.reshape(-1), *run.within(first, last)) for run in self.runs]
         self.layout.gather(Cut(buckets, rows), starts[first : last + 1], low)
         return low, starts
@@ -389,7 +391,7 @@ class _Counted:
 def _run(parts: list[Part], held: range, each: Each = map, threads: int = 1) -> Run:
     counted = _Counted.of(parts, each, threads)
     if counted.layout is NARROW:
-        low = own_pages((int(counted.starts[-1]),))
+        low = np.empty(counted.starts[-1], dtype=np.uint16)
         counted.scatter(each, kernel.scatter_narrow, low)
         whole = Run(low, counted.cells, counted.starts)
         return whole if held == EVERY_BUCKET else whole.only(held)
