@@ -61,6 +61,34 @@ def test_many_rows_are_read_in_pieces(tmp_path, kind, monkeypatch):
     assert evaluated([tmp_path], {}, {}) == whole
 
 
+@pytest.mark.parametrize("order", ["as drawn", "ascending", "descending"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_half_of_the_scores_is_read_again(tmp_path, monkeypatch, order, missing):
+    columns = two_classes(evaluate.READ_IN_PIECES + 5)
+    columns["score"] = columns["score"].astype(np.float64)
+    columns["y_pred"] = (columns["score"] > 0.5).astype(np.int64)
+    if order != "as drawn":
+        by_score = np.argsort(columns["score"])[:: 1 if order == "ascending" else -1]
+        columns = {name: column[by_score] for name, column in columns.items()}
+    table = pa.table(columns)
+    if missing:
+        prediction = pa.array(columns["y_pred"], mask=np.arange(len(table)) % 1000 == 3)
+        table = table.drop_columns("y_pred").append_column("y_pred", prediction)
+    parquet.write_table(table, tmp_path / "p.parquet", row_group_size=300_000)
+    strictness = {"missing": "drop"} if missing else {}
+    whole = evaluated([tmp_path], {}, strictness)
+    read, again = [], FilesInPieces.runs_again
+
+    def noted(files, reading, pieces, held):
+        read.append(reading.roles.pred)
+        return again(files, reading, pieces, held)
+
+    monkeypatch.setattr(FilesInPieces, "runs_again", noted)
+    monkeypatch.setattr(FilesInPieces, "held_at_once", 2**19)
+    assert evaluated([tmp_path], {}, strictness) == whole
+    assert set(read) == ({"y_pred"} if missing else {None})
+
+
 def test_the_first_wrong_row_is_refused_by_its_number(tmp_path, in_pieces):
     columns = {"y_true": ["a"] * 60, "y_pred": ["a"] * 60}
     columns["y_pred"][37] = columns["y_pred"][53] = None

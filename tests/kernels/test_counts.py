@@ -1,6 +1,7 @@
 """Counting and ranking: the compiled loops and their uncompiled twin give the same bits."""
 
 import copy
+import itertools
 
 import numpy as np
 import pytest
@@ -164,6 +165,53 @@ def test_cells_are_gathered_by_hand(uncompiled):
     )
     assert low.tolist() == [7, 8, 0, 0, 9, 5, 5, 5]
     assert place.tolist() == [2, 2, 5, 5, 5, 8]
+
+
+def test_packed_rows_are_scattered_gathered_and_sorted(uncompiled):
+    rng = np.random.default_rng(4)
+    scores = np.concatenate([scores_of(np.float64, rng, 300), 1 + 1e-3 * rng.random(1500)])
+    labels = (rng.random(len(scores)) < 0.4).view(np.uint8)
+    bits, counts = scores.view(np.uint64), np.zeros(2 * BUCKETS, dtype=np.int64)
+    compiled.count_wide(bits, labels, counts)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    cells = np.flatnonzero(counts)
+    middle, highest = int(cells[len(cells) // 2]) & ~1, int(cells[-1]) + 1
+    before = int(starts[middle])
+    low = np.zeros(3 * (len(scores) - before), dtype=np.uint16)
+    arguments = bits, labels, middle, highest, before, starts[:-1].copy(), low
+    *_, low = same(compiled.scatter_packed, uncompiled.scatter_packed, *arguments)
+
+    held = cells[cells >= middle].astype(np.uint32)
+    within = (starts[[*held, 2 * BUCKETS]] - before).astype(np.uint32)
+    first = middle // 2
+    buckets = BUCKETS - first
+    sizes = np.diff(starts[middle::2])
+    parts = np.where(sizes > 1000, 8, np.where(sizes > 10, 2, 1))
+    shifts, bases = 48 - np.log2(parts).astype(np.int64), np.cumsum(parts) - parts
+    assert len(shifts) == buckets
+    table = held, within, first, shifts, bases
+    *_, counted = same(
+        compiled.count_parts, uncompiled.count_parts, low, *table, np.zeros(parts.sum(), np.int64)
+    )
+    assert counted.sum() == len(scores) - before
+    place, rows = np.cumsum(counted) - counted, np.zeros(len(scores) - before, dtype=np.uint64)
+    *_, ends, rows = same(compiled.gather_parts, uncompiled.gather_parts, low, *table, place, rows)
+    np.testing.assert_array_equal(ends, np.cumsum(counted))
+    rows, _ = same(compiled.sort_parts, uncompiled.sort_parts, rows, ends)
+    # Within its bucket, a row is the lower 48 bits of its key, then its label.
+    for begin, end in itertools.pairwise(np.concatenate([[0], np.cumsum(sizes)]).tolist()):
+        assert (np.diff(rows[begin:end].astype(np.int64)) >= 0).all()
+    assert int((rows & np.uint64(1)).sum()) == sum(counts[middle + 1 :: 2])
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 40, 5000])
+def test_parts_of_many_ties_are_sorted(uncompiled, distinct):
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2**45, distinct).astype(np.uint64)[rng.integers(0, distinct, 3000)]
+    ends = np.array([0, 20, 20, 45, 700, 3000])
+    found, _ = same(compiled.sort_parts, uncompiled.sort_parts, rows, ends)
+    for begin, end in itertools.pairwise(ends.tolist()):
+        np.testing.assert_array_equal(found[begin:end], np.sort(rows[begin:end]))
 
 
 def test_rows_outside_are_seen_in_every_block():

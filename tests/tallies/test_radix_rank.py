@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, ResourceError
 from truerisk.tallies import radix_rank
 from truerisk.tallies import ranking as ranking_module
-from truerisk.tallies.radix_rank import NARROW, WIDE, rank_by_radix, scores_of_narrow
+from truerisk.tallies.radix_rank import NARROW, WIDE, as_run, rank_by_radix, scores_of_narrow
 from truerisk.tallies.ranking import rank, rank_parts
 
 SPECIAL = [-np.inf, -1e30, -1.0, -1e-45, -0.0, 0.0, 1e-45, 0.5, 1.0, 1.0000001, 3e38, np.inf]
@@ -154,3 +154,58 @@ def test_keys_keep_the_order_and_lead_back(layout, kind):
 def test_narrow_keys_turn_back_into_scores():
     keys = np.array([0x8000_0000, 0xBF80_0000, 0x4080_0000])
     assert scores_of_narrow(keys).tolist() == [0.0, 1.0, -1.0]
+
+
+@pytest.mark.parametrize("make", [noise, shifted, rounded, one_bucket, infinite_ends])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.99])
+def test_rows_that_are_read_again_change_no_bit(make, share):
+    rng = np.random.default_rng(9)
+    positive = rng.random(90_000) < 0.4
+    scores = make(rng, 90_000) + positive
+    whole = rank_by_radix([(scores, positive)])
+    cuts = [0, 1, 5_000, 40_000, 90_000]
+    parts = [(scores[a:b], positive[a:b]) for a, b in itertools.pairwise(cuts)]
+    runs = [as_run([part]) for part in parts]
+    buckets = np.concatenate([np.repeat(run.cells // 2, np.diff(run.starts)) for run in runs])
+    lowest = int(np.sort(buckets)[int((1 - share) * 89_999)]) + 1
+    held = range(lowest, radix_rank.BUCKETS)
+    runs = [run.only(held) for run in runs]
+    read = []
+
+    def read_again(buckets):
+        assert not runs  # what was swept is let go of
+        read.append(buckets)
+        return [as_run([part], buckets) for part in parts]
+
+    ranking = rank_by_radix([], runs, read_again)
+    assert str(ranking.summary) == str(whole.summary)
+    np.testing.assert_array_equal(ranking.thresholds, whole.thresholds)
+    np.testing.assert_array_equal(ranking.tp, whole.tp)
+    for earlier, later in itertools.pairwise(read):
+        assert later.stop == earlier.start
+
+
+def test_a_run_that_holds_some_buckets_has_their_rows():
+    rng = np.random.default_rng(10)
+    scores, positive = rng.normal(size=3000), rng.random(3000) < 0.4
+    whole = as_run([(scores, positive)])
+    buckets = range(int(whole.cells[40]) // 2, int(whole.cells[80]) // 2)
+    some = as_run([(scores, positive)], buckets)
+    np.testing.assert_array_equal(some.low, whole.only(buckets).low)
+    assert 0 < len(some.low) < 3000
+    assert some.rows == whole.rows == 3000
+
+
+def test_scores_that_change_before_they_are_read_again_are_refused():
+    rng = np.random.default_rng(11)
+    scores, positive = rng.normal(size=60_000), rng.random(60_000) < 0.4
+    runs = [as_run([(scores, positive)]).only(range(49_100, radix_rank.BUCKETS))]
+    with pytest.raises(ResourceError, match="the same when they are read again"):
+        rank_by_radix([], runs, lambda held: [as_run([(scores + 1, positive)], held)])
+
+
+def test_large_runs_have_pages_of_their_own():
+    own = radix_rank.own_pages((2**19, 3))
+    own[:] = 7
+    assert own.shape == (2**19, 3)
+    assert own.sum(dtype=np.int64) == 21 * 2**19

@@ -94,7 +94,7 @@ def test_runs_change_no_bit(kind, decimals, spread, monkeypatch):
     for start in range(0, 600_000, 70_000):
         tally.add(scores[start : start + 70_000], positive[start : start + 70_000])
     assert sum(len(run.low) for run in tally.runs) == 560_000
-    assert {run.low.itemsize for run in tally.runs} == {2 if kind == np.float32 else 8}
+    assert {run.low[0].nbytes for run in tally.runs} == {2 if kind == np.float32 else 6}
     expected = rank(scores, positive)
     assert_same(tally.ranking(), expected)
     assert_same(tally.ranking(), expected)  # the runs are as they were
@@ -108,7 +108,7 @@ def test_runs_of_two_widths_rank_as_the_wider(monkeypatch):
     monkeypatch.setattr(score_tally, "RUN_ROWS", 30_000)
     tally = ScoreTally().add(scores[:40_000].astype(np.float32), positive[:40_000])
     tally.add(scores[40_000:], positive[40_000:])
-    assert [run.low.itemsize for run in tally.runs] == [2, 8]
+    assert [run.low[0].nbytes for run in tally.runs] == [2, 6]
     assert tally.bytes_held == 8 * 80_000
     assert_same(tally.ranking(), rank(scores, positive))
 
@@ -309,3 +309,22 @@ def test_histograms_add_up():
     SHARED.merge(other)
     assert SHARED.rows == 200
     assert str(SHARED.ranking().summary) == str(whole.summary)
+
+
+def test_the_lowest_rows_are_let_go_of_and_stay_counted():
+    rng = np.random.default_rng(6)
+    positive = rng.random(90_000) < 0.3
+    scores = rng.normal(size=90_000) + positive
+    parts = [(scores[at : at + 30_000], positive[at : at + 30_000]) for at in (0, 30_000, 60_000)]
+    tally = ScoreTally(runs=[as_run([part]) for part in parts], rows=90_000)
+    assert tally.may_be_read_again(90_000)
+    assert not tally.may_be_read_again(2**31)
+    for limit in (60_000, 45_000, 50_000):
+        tally.hold_at_most(limit)
+        held = sum(len(run.low) for run in tally.runs)
+        assert 40_000 < held <= limit
+        assert sum(run.rows for run in tally.runs) == 90_000
+        assert {run.held for run in tally.runs} == {tally.held}
+    tally.read_again = lambda buckets: [as_run([part], buckets) for part in parts]
+    assert_same(tally.ranking(), rank(scores, positive))
+    assert tally.runs == []

@@ -2,6 +2,9 @@
 
 A piece is a file, or some row groups of a large Parquet file.  A thread reads a piece and counts
 what is in it, in books of labels of its own; the tallies are merged in the order of the pieces.
+
+Scores of float64 have almost nothing in common that would make them smaller.  Of very many only the
+upper half is held; when it has been ranked, the files are read once more for the lower half.
 """
 
 import dataclasses
@@ -31,12 +34,15 @@ from truerisk.inputs.records.checked_batches import BatchMaker, UniqueIds
 from truerisk.inputs.records.places import refusal
 from truerisk.inputs.records.rows import Hashes, in_order
 from truerisk.kernels import threads_for
+from truerisk.tallies.radix_rank import EVERY_BUCKET, Run
 from truerisk.tallies.scored_rows import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from truerisk.inputs.records.parquet import ParquetFile
 
 ROWS_OF_PIECE = 2**19  # what a thread has scattered is then still in its cache
+HELD_AT_ONCE = 2**25  # scores of float64: 200 MB
+MAX_SHARE = 0.55  # of more scores than that
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,13 @@ class PieceReading:
     options: ReadingOptions
     request: Request
 
-    def empty_tally(self) -> PredictionTally:
+    def empty_tally(self, held: range = EVERY_BUCKET) -> PredictionTally:
         """Begin a tally of predictions such as these."""
-        return PredictionTally.of_classes(
+        tally = PredictionTally.of_classes(
             self.request, self.roles.score_classes, multilabel=self.options.multilabel
         )
+        tally.held = held
+        return tally
 
 
 def pieces_of(sources: Sequence[Source], rows: int) -> list[Piece]:
@@ -104,20 +112,18 @@ def _row_groups(place: int, lengths: list[int], rows: int) -> Iterator[Piece]:
         yield Piece(place, tuple(chosen), first_row)
 
 
-def tally_piece(reading: PieceReading, piece: Piece, *, hashed: bool) -> TalliedPiece:
+def tally_piece(
+    reading: PieceReading, piece: Piece, *, hashed: bool, held: range = EVERY_BUCKET
+) -> TalliedPiece:
     """Read a piece and count what is in it; `hashed` says whether it is read with its file's hash.
 
     Scores are held scattered: they take less memory, and less time while they are in the cache.
     """
-    source = reading.sources[piece.place]
-    if piece.row_groups is not None:
-        parquet = cast("ParquetFile", source.reader)
-        part = parquet.part(piece.row_groups, piece.first_row, hashed=hashed)
-        source = dataclasses.replace(source, reader=part)
+    source = _source_of(reading, piece, hashed=hashed)
     reader = source.reader
     labels, groups = LabelBook(), LabelBook()
     maker = BatchMaker(reading.roles, reading.options, labels, groups)
-    tally = reading.empty_tally()
+    tally = reading.empty_tally(held)
     rows = lost = 0
     id_hashes: list[NDArray[Any]] = []
 
@@ -151,10 +157,39 @@ def tally_piece(reading: PieceReading, piece: Piece, *, hashed: bool) -> Tallied
     )
 
 
+def ranked_again(reading: PieceReading, piece: Piece, held: range) -> list[Run]:
+    """Read the scores of a piece; give those of some buckets, and count the others."""
+    source = _source_of(reading, piece, hashed=False)
+    labels = LabelBook()
+    maker = BatchMaker(reading.roles, reading.options, labels, LabelBook())
+    tally = reading.empty_tally(held)
+
+    def batches() -> Iterator[Batch]:
+        for read in source.rows(selected_columns(reading.roles, source.reader, reading.options)):
+            batch, _ = maker.batch(chosen_rows(read, source.reader, reading.options))
+            if len(batch):
+                yield batch
+
+    for predictions in coded_batches(batches(), labels, reading.options, reading.roles):
+        tally.add_ranked(predictions)
+    return [run for ranking in tally.rankings.values() for run in ranking.wide_runs()]
+
+
+def _source_of(reading: PieceReading, piece: Piece, *, hashed: bool) -> Source:
+    source = reading.sources[piece.place]
+    if piece.row_groups is None:
+        return source
+    parquet = cast("ParquetFile", source.reader)
+    part = parquet.part(piece.row_groups, piece.first_row, hashed=hashed)
+    return dataclasses.replace(source, reader=part)
+
+
 class FilesInPieces(PredictionFiles):
     """Files of predictions whose pieces are read at the same time."""
 
     rows_of_piece: ClassVar[int] = ROWS_OF_PIECE
+    held_at_once: ClassVar[int] = HELD_AT_ONCE
+    _held: range = EVERY_BUCKET
 
     def tally(self, request: Request, progress: Callable[[int], None] | None) -> PredictionTally:
         """Count all files; afterwards `labels`, `files` and `notes` are as after `batches`."""
@@ -173,6 +208,7 @@ class FilesInPieces(PredictionFiles):
             for at, (piece, part) in enumerate(zip(pieces, parts, strict=True), start=1):
                 self._take(whole, part, piece.place)
                 _forget_too_many(whole)
+                self._hold_half(whole)
                 self._note(maker, part)
                 unique.add_hashes(part.id_hashes)
                 if at == len(pieces) or pieces[at].place != piece.place:
@@ -184,6 +220,12 @@ class FilesInPieces(PredictionFiles):
         if self.roles.id is not None:
             unique.check(self.roles.id, self._ids_again)
         self.notes = (*self._opening_notes, *self._closing_notes(maker, self.files))
+        if self._held != EVERY_BUCKET:
+            roles = self.roles if maker.dropped else _ranked(self.roles)
+            again = dataclasses.replace(settled, roles=roles)
+            (ranking,) = whole.rankings.values()
+            ranking.read_again = lambda held: self.runs_again(again, pieces, held)
+            release_memory()
         return whole
 
     def _tallied(
@@ -198,11 +240,10 @@ class FilesInPieces(PredictionFiles):
                 reader = cast("ParquetFile", self.sources[piece.place].reader)
                 if piece.first_row == 1 and reader.hashed:
                     digests[piece.place] = pool.submit(reader.hash, stop)
-                return tally_piece(reading, piece, hashed=False)
+                return tally_piece(reading, piece, hashed=False, held=self._held)
 
             try:
-                rows = sum(cast("ParquetFile", one.reader).count for one in self.sources)
-                yield from in_order(tally, pieces, threads_for(rows))
+                yield from in_order(tally, pieces, threads_for(self._rows_in_all()))
                 self.files = tuple(
                     dataclasses.replace(facts, sha256=digests[at].result())
                     if at in digests
@@ -211,6 +252,33 @@ class FilesInPieces(PredictionFiles):
                 )
             finally:
                 stop.set()
+
+    def _rows_in_all(self) -> int:
+        return sum(cast("ParquetFile", one.reader).count for one in self.sources)
+
+    def _hold_half(self, whole: PredictionTally) -> None:
+        """Hold only the upper half of one column of float64 scores, if there are too many."""
+        if len(whole.rankings) != 1 or whole.pooled is not None or whole.scored_rows:
+            return
+        rows_in_all = self._rows_in_all()
+        (ranking,) = whole.rankings.values()
+        if rows_in_all > self.held_at_once and ranking.may_be_read_again(rows_in_all):
+            # The first piece shows where about the middle is; if it does not, less is held.
+            is_first = self._held == EVERY_BUCKET
+            ranking.hold_at_most(whole.n // 2 if is_first else int(MAX_SHARE * rows_in_all))
+            self._held = ranking.held
+
+    def runs_again(self, reading: PieceReading, pieces: Sequence[Piece], held: range) -> list[Run]:
+        """Read the scores once more; give those of some buckets, and count the others."""
+
+        def runs(piece: Piece) -> list[Run]:
+            return ranked_again(reading, piece, held)
+
+        release_memory()
+        each = in_order(runs, pieces, threads_for(self._rows_in_all()))
+        scattered = list(itertools.chain.from_iterable(each))
+        release_memory()
+        return scattered
 
     def _settled(self, reading: PieceReading) -> Request:
         """Settle by the first rows what one column of scores is the score of."""
@@ -261,3 +329,15 @@ def _forget_too_many(whole: PredictionTally) -> None:
     rows = whole.scored_rows
     if rows and rows[0].group is None and whole.n * rows[0].classes > MAX_ENTRIES:
         rows.clear()
+
+
+def _ranked(roles: ResolvedRoles) -> ResolvedRoles:
+    """Keep only the columns that a ranking needs."""
+    return dataclasses.replace(roles, pred=None, id=None, group=None)
+
+
+def release_memory() -> None:
+    """Give back what was used for reading, before much else is needed."""
+    from truerisk.inputs.records.parquet import release_unused
+
+    release_unused()

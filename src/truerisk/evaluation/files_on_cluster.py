@@ -26,6 +26,7 @@ from truerisk.evaluation.files_in_pieces import (
     TalliedPiece,
     tally_piece,
 )
+from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.execution import Result, cluster_in_use, run_each
 from truerisk.inputs.files import Source
 from truerisk.inputs.records.places import Fingerprint, shown_path
@@ -47,6 +48,9 @@ class FilesOnCluster(FilesInPieces):
             shared = {"reading": reading, "folder": folder}
             for result in run_each(_tally_piece, shared, pieces):
                 yield unpacked(result, folder)
+
+    def _hold_half(self, whole: PredictionTally) -> None:
+        """Hold all scores: workers read each piece once."""
 
 
 @contextlib.contextmanager

@@ -30,6 +30,7 @@ from truerisk.tallies.cells import Cells, CellTally, cell_codes
 from truerisk.tallies.counting import distinct
 from truerisk.tallies.documents import DocumentTally
 from truerisk.tallies.losses import ProbabilityTally, check_probabilities
+from truerisk.tallies.radix_rank import EVERY_BUCKET
 from truerisk.tallies.ranking import Ranking
 from truerisk.tallies.score_tally import ScoreTally
 from truerisk.tallies.scored_rows import MAX_ENTRIES, ScoredRows, joined
@@ -88,6 +89,7 @@ class PredictionTally:
     made: dict[tuple[str, ...], int] = field(default_factory=dict)
     truth_codes: set[int] = field(default_factory=set)
     scored_rows: list[ScoredRows] = field(default_factory=list)
+    held: range = EVERY_BUCKET  # of float64 scores that are too many to be held at one time
 
     @classmethod
     def of_classes(
@@ -126,6 +128,14 @@ class PredictionTally:
             )
         self._add_scores(predictions)
         return self
+
+    def add_ranked(self, predictions: Predictions) -> None:
+        """Take in what one column of scores is ranked by, and nothing else."""
+        if self.pair:
+            predictions = with_one_score(predictions, self.request)
+        if predictions.score is not None:
+            name, score = self._positive(predictions), np.ascontiguousarray(predictions.score)
+            self._add_ranking(name, score, _belongs(name, predictions), predictions)
 
     def predicted(self, predictions: Predictions) -> NDArray[Any] | None:
         """Give the predictions; make them of scores, where there are none and it is plain how."""
@@ -181,7 +191,7 @@ class PredictionTally:
         is_positive: Flags,
         predictions: Predictions,
     ) -> None:
-        tallies = [self.rankings.setdefault(name, ScoreTally())]
+        tallies = [self.rankings.setdefault(name, ScoreTally(held=self.held))]
         if self.classes is not None:
             self.pooled = self.pooled or ScoreTally()
             tallies.append(self.pooled)

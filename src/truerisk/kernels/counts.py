@@ -445,13 +445,56 @@ def scatter_wide(
             place[at] = to + 1
 
 
+def scatter_packed(
+    bits: cython.const[cython.ulonglong][::1],
+    labels: cython.const[cython.uchar][::1],
+    first: cython.uint,
+    last: cython.uint,
+    before: cython.longlong,
+    place: cython.longlong[::1],
+    low: cython.ushort[::1],
+):
+    """Write the lower 48 bits of each key, 16 at a time, to the place of its bucket and label.
+
+    Only rows of the cells from `first` up to `last` are written; `before` rows stand before these.
+    """
+    key: cython.ulonglong
+    cell: cython.uint
+    keys = cython.declare(cython.ulonglong[256])
+    at = cython.declare(cython.uint[256])
+    to: cython.size_t
+    start: cython.Py_ssize_t = 0
+    n: cython.Py_ssize_t
+    used: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        while start < bits.shape[0]:
+            n = min(256, bits.shape[0] - start)
+            used = 0
+            for i in range(n):
+                key = wide_key(bits[start + i])
+                cell = 2 * (key >> 48) + (labels[start + i] != 0)
+                # Written every time and kept only when it is wanted: no branch to mispredict.
+                keys[used] = key
+                at[used] = cell
+                used += (cell >= first) & (cell < last)
+            for i in range(used):
+                to = place[at[i]]
+                place[at[i]] = to + 1
+                to = 3 * (to - before)
+                low[to] = keys[i] & 0xFFFF
+                low[to + 1] = (keys[i] >> 16) & 0xFFFF
+                low[to + 2] = (keys[i] >> 32) & 0xFFFF
+            start += n
+
+
 def gather(
-    run: cython.const[Value][::1],
+    run: cython.const[cython.ushort][::1],
     cells: cython.const[cython.uint][::1],
     starts: cython.const[cython.uint][::1],
     first: cython.longlong,
     place: cython.longlong[::1],
-    low: Value[::1],
+    low: cython.ushort[::1],
 ):
     """Append some cells of one run to their places; `place` begins with the cell `first`."""
     at: cython.longlong
@@ -464,6 +507,78 @@ def gather(
                 low[to] = run[i]
                 to += 1
             place[at] = to
+
+
+# A float64 bucket is cut into parts by the bits below those of the bucket, as many as its size asks
+# for: part `bases[b] + (value >> shifts[b])` of a row of bucket b.
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def packed_value(run: cython.const[cython.ushort][::1], i: cython.size_t) -> cython.ulonglong:
+    """Return the lower 48 bits of the key of one row."""
+    return (
+        (cython.cast(cython.ulonglong, run[3 * i + 2]) << 32)
+        | (cython.cast(cython.ulonglong, run[3 * i + 1]) << 16)
+        | cython.cast(cython.ulonglong, run[3 * i])
+    )
+
+
+def count_parts(
+    run: cython.const[cython.ushort][::1],
+    cells: cython.const[cython.uint][::1],
+    starts: cython.const[cython.uint][::1],
+    first: cython.longlong,
+    shifts: cython.const[cython.longlong][::1],
+    bases: cython.const[cython.longlong][::1],
+    counts: cython.longlong[::1],
+):
+    """Count some cells of one packed run by parts of buckets, the first of which is `first`."""
+    bucket: cython.longlong
+    shift: cython.longlong
+    base: cython.longlong
+    i: cython.size_t
+    with cython.nogil:
+        for k in range(cells.shape[0]):
+            bucket = (cells[k] >> 1) - first
+            shift = shifts[bucket]
+            base = bases[bucket]
+            for i in range(starts[k], starts[k + 1]):
+                counts[base + cython.cast(cython.longlong, packed_value(run, i) >> shift)] += 1
+
+
+def gather_parts(
+    run: cython.const[cython.ushort][::1],
+    cells: cython.const[cython.uint][::1],
+    starts: cython.const[cython.uint][::1],
+    first: cython.longlong,
+    shifts: cython.const[cython.longlong][::1],
+    bases: cython.const[cython.longlong][::1],
+    place: cython.longlong[::1],
+    low: cython.ulonglong[::1],
+):
+    """Append some cells of one packed run, each row with its label, to the places of the parts."""
+    bucket: cython.longlong
+    shift: cython.longlong
+    base: cython.longlong
+    part: cython.longlong
+    to: cython.longlong
+    label: cython.ulonglong
+    value: cython.ulonglong
+    i: cython.size_t
+    with cython.nogil:
+        for k in range(cells.shape[0]):
+            bucket = (cells[k] >> 1) - first
+            shift = shifts[bucket]
+            base = bases[bucket]
+            label = cython.cast(cython.ulonglong, cells[k]) & 1
+            for i in range(starts[k], starts[k + 1]):
+                value = packed_value(run, i)
+                part = base + cython.cast(cython.longlong, value >> shift)
+                to = place[part]
+                place[part] = to + 1
+                low[to] = 2 * value + label
 
 
 # --- order inside a bucket
@@ -595,6 +710,9 @@ def order_few(
     last: cython.Py_ssize_t = -1
     i: cython.Py_ssize_t
     value: cython.uint
+    previous: cython.uint
+    packed: cython.longlong = 0
+    is_new: cython.longlong
     for i in range(n):
         value = cython.cast(cython.uint, low[begin + i])
         rows[i] = (value << 1) | (begin + i >= positives_from)
@@ -603,13 +721,17 @@ def order_few(
     else:
         sort_by_digits(rows, 0, n, spare, 0, 2, 9, places)
     i = n - 1
+    previous = 2 * 65536  # no value
     while i >= 0:
         value = rows[i] >> 1
-        if last < 0 or values[last] != value:
-            last += 1
-            values[last] = value
-            counts[last] = 0
-        counts[last] += ONE_POSITIVE if rows[i] & 1 else 1
+        # Neither the label nor a tie is to be foreseen: no branch for them.
+        is_new = value != previous
+        last += is_new
+        packed = packed * (1 - is_new) + 1
+        packed += cython.cast(cython.longlong, rows[i] & 1) * (ONE_POSITIVE - 1)
+        values[last] = value
+        counts[last] = packed
+        previous = value
         i -= 1
     return last + 1
 
@@ -656,16 +778,26 @@ def next_block(
 ):
     """Collect distinct values downwards from `end`; return their number and the new end."""
     last: cython.Py_ssize_t = -1
+    row: cython.ulonglong
     value: cython.ulonglong
+    previous: cython.ulonglong = 0
+    packed: cython.longlong = 0
+    is_new: cython.longlong
+    if end > begin:
+        previous = ~(rows[end - 1] >> 1)
     while end > begin:
-        value = rows[end - 1] >> 1
-        if last < 0 or values[last] != value:
-            if last + 1 == values.shape[0]:
-                break
-            last += 1
-            values[last] = value
-            counts[last] = 0
-        counts[last] += (1 << 32) if rows[end - 1] & 1 else 1
+        row = rows[end - 1]
+        value = row >> 1
+        is_new = value != previous
+        if last + is_new == values.shape[0]:
+            break
+        # Neither the label nor a tie is to be foreseen: no branch for them.
+        last += is_new
+        packed = packed * (1 - is_new) + 1
+        packed += cython.cast(cython.longlong, row & 1) * (ONE_POSITIVE - 1)
+        values[last] = value
+        counts[last] = packed
+        previous = value
         end -= 1
     return last + 1, end
 
@@ -714,6 +846,7 @@ def accumulate(
     packed: cython.longlong
     positive: cython.longlong
     negative: cython.longlong
+    above: cython.longlong
     place: cython.double
     precision: cython.double = 0.0
     placed_positive: cython.double = 0.0
@@ -722,36 +855,57 @@ def accumulate(
     next_fp: cython.longlong = next_step(fp, steps, n_negative)
     full_used: cython.Py_ssize_t = state[FULL_USED]
     thin_used: cython.Py_ssize_t = state[THIN_USED]
-    for i in range(used):
-        packed = counts[i]
-        negative = packed & NEGATIVES
-        fp += negative
-        if packed < ONE_POSITIVE:
-            waiting += negative
-        else:
+    # Which values have positives is not to be foreseen: these are listed without a branch, 256
+    # values at a time, and the sums are taken over the list.
+    listed = cython.declare(cython.longlong[256])
+    tp_above = cython.declare(cython.longlong[256])
+    fp_below = cython.declare(cython.longlong[256])
+    waited = cython.declare(cython.longlong[256])
+    start: cython.Py_ssize_t = 0
+    stop: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    while start < used:
+        stop = min(start + 256, used)
+        n = 0
+        for i in range(start, stop):
+            packed = counts[i]
+            negative = packed & NEGATIVES
             positive = packed >> 32
-            auc += 2 * waiting * tp + negative * (2 * tp + positive)
-            place = tp * a_positive - centre
-            placed_negative += waiting * place * place
-            place = (tp + 0.5 * positive) * a_positive - centre
-            placed_negative += negative * place * place
-            waiting = 0
+            fp += negative
+            listed[n] = packed
+            tp_above[n] = tp
+            fp_below[n] = fp
+            waited[n] = waiting
+            n += positive != 0
+            waiting = (waiting + negative) * (positive == 0)
             tp += positive
-            place = (n_negative - fp + 0.5 * negative) * a_negative - centre
+            if full_used < full.shape[0]:
+                full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+                full[full_used, 1] = tp
+                full[full_used, 2] = fp
+                full_used += 1
+            if tp >= next_tp or fp >= next_fp:
+                thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
+                thin[thin_used, 1] = tp
+                thin[thin_used, 2] = fp
+                thin_used += 1
+                next_tp = next_step(tp, steps, n_positive)
+                next_fp = next_step(fp, steps, n_negative)
+        for i in range(n):
+            negative = listed[i] & NEGATIVES
+            positive = listed[i] >> 32
+            above = tp_above[i]
+            auc += 2 * waited[i] * above + negative * (2 * above + positive)
+            place = above * a_positive - centre
+            placed_negative += waited[i] * place * place
+            place = (above + 0.5 * positive) * a_positive - centre
+            placed_negative += negative * place * place
+            place = (n_negative - fp_below[i] + 0.5 * negative) * a_negative - centre
             placed_positive += positive * place * place
-            precision += positive * (cython.cast(cython.double, tp) / (tp + fp))
-        if full_used < full.shape[0]:
-            full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-            full[full_used, 1] = tp
-            full[full_used, 2] = fp
-            full_used += 1
-        if tp >= next_tp or fp >= next_fp:
-            thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-            thin[thin_used, 1] = tp
-            thin[thin_used, 2] = fp
-            thin_used += 1
-            next_tp = next_step(tp, steps, n_positive)
-            next_fp = next_step(fp, steps, n_negative)
+            above += positive
+            precision += positive * (cython.cast(cython.double, above) / (above + fp_below[i]))
+        start = stop
     place = tp * a_positive - centre
     state[TP] = tp
     state[FP] = fp
@@ -950,6 +1104,81 @@ def sort_wide(
             elif row - first > 1:
                 sort_by_comparing(low, first, row)
             first = row
+
+
+@cython.cfunc
+@cython.nogil
+def sort_part(
+    low: cython.ulonglong[::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    spare: cython.ulonglong[::1],
+    places: cython.longlong[::1],
+) -> cython.void:
+    """Sort a part of a bucket in place: by one digit, then by insertion where no digit has many."""
+    n: cython.Py_ssize_t = end - begin
+    row: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    bits: cython.int = 5
+    shift: cython.int = 0
+    differing: cython.ulonglong = 0
+    value: cython.ulonglong
+    mask: cython.ulonglong
+    before: cython.longlong = 0
+    here: cython.longlong
+    most: cython.longlong = 0
+    if n <= INSERTION_BELOW:
+        sort_by_comparing(low, begin, end)
+        return
+    for row in range(begin, end):
+        differing |= low[row] ^ low[begin]
+    while bits < 11 and (1 << bits) < 2 * n:
+        bits += 1
+    while differing >> shift >= 1 << bits:
+        shift += 1
+    mask = (1 << bits) - 1
+    for at in range(1 << bits):
+        places[at] = 0
+    for row in range(begin, end):
+        places[(low[row] >> shift) & mask] += 1
+    for at in range(1 << bits):
+        here = places[at]
+        places[at] = before
+        before += here
+        most = max(most, here)
+    if most > INSERTION_BELOW:
+        sort_wide(low, begin, end, spare, places)
+        return
+    for row in range(begin, end):
+        at = (low[row] >> shift) & mask
+        spare[places[at]] = low[row]
+        places[at] += 1
+    for i in range(n):
+        value = spare[i]
+        j = begin + i
+        while j > begin and low[j - 1] > value:
+            low[j] = low[j - 1]
+            j -= 1
+        low[j] = value
+
+
+def sort_parts(low: cython.ulonglong[::1], ends: cython.const[cython.longlong][::1]):
+    """Sort rows that stand part by part, each of which ends at its place."""
+    largest: cython.Py_ssize_t = 1
+    begin: cython.Py_ssize_t = 0
+    for part in range(ends.shape[0]):
+        largest = max(largest, ends[part] - begin)
+        begin = ends[part]
+    spare: cython.ulonglong[::1] = np.empty(largest, np.uint64)
+    places: cython.longlong[::1] = np.empty(2048, np.int64)
+    begin = 0
+    with cython.nogil:
+        for part in range(ends.shape[0]):
+            if ends[part] - begin > 1:
+                sort_part(low, begin, ends[part], spare, places)
+            begin = ends[part]
 
 
 def sweep_wide(

@@ -4,20 +4,22 @@ The rows are counted by the upper 16 bits of their keys and scattered into these
 counts above each bucket are then known, and the buckets are swept independently of each other;
 those whose counts at both ends show that a best point may lie inside are swept once more.  Rows may
 be scattered run by run, as they come; a group of buckets is gathered from all runs when it is
-swept.  The loops are in `truerisk.kernels.counts`.
+swept.  Runs may hold the rows of the upper buckets only: those of lower ones are then read again
+when they are needed.  The loops are in `truerisk.kernels.counts`.
 """
 
 import itertools
 import math
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.errors import InputError
+from truerisk.errors import InputError, ResourceError
 from truerisk.kernels import counts as kernel
 from truerisk.kernels import threads_for
 from truerisk.tallies.ranking import (
@@ -59,6 +61,13 @@ MAX_GROUPS = 64  # of buckets; the rows decide: sums are rounded alike in any nu
 ROWS_PER_GROUP = 2**18
 ROUNDING = 1e-12
 BUCKETS = 2**16
+EVERY_BUCKET = range(BUCKETS)
+PAGES_FROM = 2**20  # bytes
+PRIVATE_PAGES = hasattr(mmap, "MAP_PRIVATE")
+LARGE_PAGES = hasattr(mmap, "MADV_HUGEPAGE")
+ROWS_OF_PART = 512
+MAX_PART_BITS = 11
+PACKED = 3  # numbers of 16 bits that are held of a float64
 
 # Places in the arrays that the kernel fills: a state, sums, best points and their values.
 TP, FP, AUC, DISTINCT, FULL_USED, THIN_USED, STATE_SIZE = range(7)
@@ -67,17 +76,51 @@ F1_POINT, KS_POINT, BREAKEVEN_POINT = range(3)
 F1, DISTANCE, MEAN = range(3)
 
 
+def _gather(cut: "Cut", starts: NDArray[np.int64], low: NDArray[Any]) -> None:
+    """Put the rows of each cell together."""
+    place = starts.copy()
+    for rows, cells, places in cut.rows:
+        kernel.gather(rows, cells, places, 2 * cut.buckets.start, place, low)
+
+
+def _gather_sorted(cut: "Cut", starts: NDArray[np.int64], low: NDArray[Any]) -> None:
+    """Put the rows of each bucket together, in order: part by part, each of which is then sorted.
+
+    Parts are small enough for the cache next to the processor.
+    """
+    sizes = np.diff(starts[::2])
+    bits = np.ceil(np.log2(np.maximum(sizes, 1) / ROWS_OF_PART)).clip(0, MAX_PART_BITS)
+    parts = 2 ** bits.astype(np.int64)
+    shifts, bases = PACKED * 16 - bits.astype(np.int64), np.cumsum(parts) - parts
+    place = np.zeros(parts.sum() + 1, dtype=np.int64)
+    for one in cut.rows:
+        kernel.count_parts(*one, cut.buckets.start, shifts, bases, place[1:])
+    np.cumsum(place, out=place)
+    for one in cut.rows:
+        kernel.gather_parts(*one, cut.buckets.start, shifts, bases, place, low)
+    kernel.sort_parts(low, place[:-1])
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The rows of some buckets: of each run the rows, the cells, and where these begin and end."""
+
+    buckets: range
+    rows: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint32]]]
+
+
 @dataclass(frozen=True)
 class Layout:
     """How scores of one width are read, scattered and swept."""
 
     kind: np.dtype[Any]  # of the scores
     bits: type[np.unsignedinteger[Any]]
-    low: type[np.unsignedinteger[Any]]  # what is kept of a row
+    low: type[np.unsignedinteger[Any]]  # what is swept of a row
     infinity_buckets: tuple[int, int]  # what lies outside is NaN; in the upper one, it may be
     scores_of: Callable[[NDArray[Any]], NDArray[np.float64]]
     count: Callable[..., None]
     scatter: Callable[..., None]
+    gather: Callable[..., None]
     sweep: Callable[..., None]
 
 
@@ -89,6 +132,7 @@ NARROW = Layout(
     scores_of=scores_of_narrow,
     count=kernel.count_narrow,
     scatter=kernel.scatter_narrow,
+    gather=_gather,
     sweep=kernel.sweep_narrow,
 )
 WIDE = Layout(
@@ -99,31 +143,74 @@ WIDE = Layout(
     scores_of=scores_of_wide,
     count=kernel.count_wide,
     scatter=kernel.scatter_wide,
+    gather=_gather_sorted,
     sweep=kernel.sweep_wide,
 )
 
 
+def own_pages(shape: tuple[int, ...], kind: type = np.uint16) -> NDArray[Any]:
+    """Make an array whose memory is free for all as soon as it is let go of.
+
+    An allocator would keep it between what lives longer.
+    """
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    if size < PAGES_FROM:
+        return np.empty(shape, dtype=kind)
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if PRIVATE_PAGES else {}
+    pages = mmap.mmap(-1, size, **private)
+    if LARGE_PAGES:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype=kind).reshape(shape)
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Some rows, scattered: a float32 takes 2 bytes, a float64 takes 8."""
+    """Some rows, scattered: a float32 takes 2 bytes, a float64 takes 6.
 
-    low: NDArray[Any]
+    All rows are counted; only those of the buckets `held` are there.
+    """
+
+    low: NDArray[np.uint16]  # (n,), or (n, 3) of float64
     cells: NDArray[np.uint32]  # (bucket, label), those that have rows, ascending
     starts: NDArray[np.uint32]  # of each cell, and the number of rows
+    held: range = EVERY_BUCKET
 
     @property
     def layout(self) -> Layout:
         """The width of the scores."""
-        return NARROW if self.low.dtype == NARROW.low else WIDE
+        return NARROW if self.low.ndim == 1 else WIDE
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, held or not."""
+        return int(self.starts[-1])
+
+    def within(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Give the cells from `first` up to `last`, and where they begin in `low`, and end."""
+        begin, end, held = np.searchsorted(self.cells, [first, last, 2 * self.held.start])
+        return self.cells[begin:end], self.starts[begin : end + 1] - self.starts[held]
+
+    def only(self, held: range) -> "Run":
+        """Let go of the rows outside of some of the buckets that are held."""
+        _, starts = self.within(2 * held.start, 2 * held.stop)
+        rows = self.low[starts[0] : starts[-1]]
+        low = own_pages(rows.shape)
+        low[:] = rows
+        return replace(self, low=low, held=held)
 
     def part(self) -> Part:
-        """Turn the rows back into float64 scores and labels, in another order."""
+        """Turn the rows, all of which must be held, back into float64 scores and labels."""
         cells = np.repeat(self.cells.astype(np.uint64), np.diff(self.starts))
         labels = (cells & np.uint64(1)).astype(bool)
         cells >>= np.uint64(1)
         if self.layout is NARROW:
             return scores_of_narrow(cells << np.uint64(16) | self.low), labels
-        return scores_of_wide(cells << np.uint64(48) | self.low >> np.uint64(1)), labels
+        for place in reversed(range(PACKED)):
+            cells = cells << np.uint64(16) | self.low[:, place]
+        return scores_of_wide(cells), labels
+
+
+ReadAgain = Callable[[range], list[Run]]  # gives runs of all rows that hold these buckets
 
 
 @dataclass(frozen=True)
@@ -131,7 +218,7 @@ class Buckets:
     """The rows, scattered: where each bucket begins and what is ranked above it."""
 
     layout: Layout
-    runs: list[Run]
+    runs: list[Run]  # that hold the same buckets
     low: NDArray[Any] | None  # of all rows, which may be changed; None if they must be gathered
     starts: NDArray[np.int64]  # of (bucket, label), ascending
     above: NDArray[np.int64]  # (bucket, 2): positives and negatives in higher buckets
@@ -150,28 +237,64 @@ class Buckets:
         if self.low is not None:
             return self.low, self.starts
         chosen = self.filled[group]
-        first, last = 2 * int(chosen[-1]), 2 * int(chosen[0]) + 1
+        buckets = range(int(chosen[-1]), int(chosen[0]) + 1)
+        first, last = 2 * buckets.start, 2 * buckets.stop
         starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
-        starts[first : last + 2] = self.starts[first : last + 2] - self.starts[first]
-        place = starts[first : last + 1].copy()
-        low = np.empty(starts[last + 1], dtype=self.layout.low)
-        for run in self.runs:
-            begin, end = np.searchsorted(run.cells, [first, last + 1])
-            kernel.gather(
-                run.low, run.cells[begin:end], run.starts[begin : end + 1], first, place, low
-            )
+        starts[first : last + 1] = self.starts[first : last + 1] - self.starts[first]
+        # What takes 2 bytes a row is small, and faster in memory that was used before.
+        size, kind = int(starts[last]), self.layout.low
+        low = np.empty(size, kind) if self.layout is NARROW else own_pages((size,), kind)
+        rows = [(run.low.reshape(-1), *run.within(first, last)) for run in self.runs]
+        self.layout.gather(Cut(buckets, rows), starts[first : last + 1], low)
         return low, starts
 
+    def stages(self, groups: list[slice], read_again: ReadAgain | None) -> Iterator[list[slice]]:
+        """Give the groups whose rows are held; then read those of others, about half at a time."""
+        if self.low is not None:
+            yield groups
+            return
+        lowest = max(run.held.start for run in self.runs)
+        while groups:
+            ready = [group for group in groups if self.filled[group][-1] >= lowest]
+            yield ready
+            self.runs.clear()
+            groups = groups[len(ready) :]
+            if groups and read_again is not None:
+                lowest = self._read(groups, read_again)
 
-def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
-    """Rank float32 or float64 scores; the parts and the runs must be of one type."""
-    n = sum(len(scores) for scores, _ in parts) + sum(len(run.low) for run in runs)
+    def _read(self, groups: list[slice], read_again: ReadAgain) -> int:
+        """Take the rows of the first groups; return the lowest bucket that they have."""
+        sizes = np.cumsum([self.inside[group].sum() for group in groups])
+        parts = max(1, round(2 * int(sizes[-1]) / int(self.starts[-1])))
+        last = int(np.searchsorted(sizes, sizes[-1] / parts))
+        held = range(int(self.filled[groups[last]][-1]), int(self.filled[groups[0]][0]) + 1)
+        self.runs.extend(read_again(held))
+        cells = slice(2 * held.start, 2 * held.stop + 1)
+        if not np.array_equal(np.diff(_starts(self.runs)[cells]), np.diff(self.starts[cells])):
+            raise ResourceError("The scores must be the same when they are read again.")
+        return held.start
+
+
+def rank_by_radix(
+    parts: list[Part], runs: list[Run] | None = None, read_again: ReadAgain | None = None
+) -> Ranking:
+    """Rank float32 or float64 scores; the parts and the runs must be of one type.
+
+    The list of runs is emptied: rows that they do not hold are read again, after all that they
+    hold has been swept and let go of.
+    """
+    runs = [] if runs is None else runs
+    n = sum(len(scores) for scores, _ in parts) + sum(run.rows for run in runs)
     if n >= MAX_ROWS:
         raise InputError(f"`scores` must have fewer than 2**31 rows to be ranked; got {n}.")
     with ThreadPoolExecutor(threads_for(n)) as pool:
-        own = [_scatter(parts, pool.map, threads_for(n))] if parts else []
-        buckets = _buckets([*runs, *own], own[0].low if own and not runs else None)
-        state, sums, points, complete, special, levels = _sweep(buckets, pool)
+        if runs:
+            if parts:
+                runs.append(_run(parts, EVERY_BUCKET, pool.map, threads_for(n)))
+            buckets = _stacked(runs[0].layout, runs, None, _starts(runs))
+        else:
+            buckets = _buckets_in_place(parts, pool.map, threads_for(n))
+        state, sums, points, complete, special, levels = _sweep(buckets, pool, read_again)
     distinct = int(state[DISTINCT])
     if not complete:
         points = np.vstack([points, special])
@@ -200,63 +323,109 @@ def rank_by_radix(parts: list[Part], runs: Sequence[Run] = ()) -> Ranking:
     )
 
 
-def as_run(parts: list[Part]) -> Run:
+def as_run(parts: list[Part], held: range = EVERY_BUCKET) -> Run:
     """Hold float32 or float64 scores in less memory; the parts must be of one type.
 
     Few rows are scattered in the thread of the caller: others have runs of their own.
     """
     n = sum(len(scores) for scores, _ in parts)
     if n <= 2 * RUN_ROWS:
-        return _scatter(parts)
+        return _run(parts, held)
     with ThreadPoolExecutor(threads_for(n)) as pool:
-        return _scatter(parts, pool.map, threads_for(n))
+        return _run(parts, held, pool.map, threads_for(n))
 
 
-def _scatter(parts: list[Part], each: Callable[..., Iterable[None]] = map, threads: int = 1) -> Run:
-    layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
-    columns = [
-        (
-            np.ascontiguousarray(scores).view(layout.bits),
-            np.ascontiguousarray(labels).view(np.uint8),
-        )
-        for scores, labels in parts
-    ]
-    shares = list(_shares([len(bits) for bits, _ in columns], threads))
-    counts = np.zeros((len(shares), 2 * BUCKETS), dtype=np.int64)
-
-    def count(thread: int) -> None:
-        for part, rows in shares[thread]:
-            bits, labels = columns[part]
-            layout.count(bits[rows], labels[rows], counts[thread])
-
-    list(each(count, range(len(shares))))
-    cells, starts = (np.empty(2 * BUCKETS + 1, dtype=np.uint32) for _ in range(2))
-    used = kernel.place_cells(counts, cells, starts)
-    cells, starts = cells[:used].copy(), starts[: used + 1].copy()
-    least, greatest = layout.infinity_buckets
-    if cells[0] < 2 * least or cells[-1] >= 2 * greatest:
-        for scores, _ in parts:
-            refuse_nan(scores)
-    low = np.empty(starts[-1], dtype=layout.low)
-
-    def scatter(thread: int) -> None:
-        for part, rows in shares[thread]:
-            bits, labels = columns[part]
-            layout.scatter(bits[rows], labels[rows], counts[thread], low)
-
-    list(each(scatter, range(len(shares))))
-    return Run(low, cells, starts)
+Each = Callable[..., Iterable[None]]
 
 
-def _buckets(runs: list[Run], low: NDArray[Any] | None) -> Buckets:
-    """Count the rows of all runs."""
+@dataclass(frozen=True)
+class _Counted:
+    """Rows that have been counted, and may be scattered."""
+
+    layout: Layout
+    columns: list[tuple[NDArray[Any], NDArray[np.uint8]]]  # bits and labels of each part
+    shares: list[list[tuple[int, slice]]]  # of each thread: rows of parts
+    places: NDArray[np.int64]  # (share, cell): where its rows begin
+    cells: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, parts: list[Part], each: Each, threads: int) -> "_Counted":
+        layout = NARROW if parts[0][0].dtype == np.float32 else WIDE
+        columns = [
+            (
+                np.ascontiguousarray(scores).view(layout.bits),
+                np.ascontiguousarray(labels).view(np.uint8),
+            )
+            for scores, labels in parts
+        ]
+        shares = list(_shares([len(bits) for bits, _ in columns], threads))
+        counts = np.zeros((len(shares), 2 * BUCKETS), dtype=np.int64)
+
+        def count(share: int) -> None:
+            for part, rows in shares[share]:
+                bits, labels = columns[part]
+                layout.count(bits[rows], labels[rows], counts[share])
+
+        list(each(count, range(len(shares))))
+        cells, starts = (np.empty(2 * BUCKETS + 1, dtype=np.uint32) for _ in range(2))
+        used = kernel.place_cells(counts, cells, starts)
+        cells, starts = cells[:used].copy(), starts[: used + 1].copy()
+        least, greatest = layout.infinity_buckets
+        if cells[0] < 2 * least or cells[-1] >= 2 * greatest:
+            for scores, _ in parts:
+                refuse_nan(scores)
+        return cls(layout, columns, shares, counts, cells, starts)
+
+    def scatter(self, each: Each, write: Callable[..., None], *arguments: Any) -> None:
+        """Write all rows, each share in its thread."""
+
+        def scatter(share: int) -> None:
+            for part, rows in self.shares[share]:
+                bits, labels = self.columns[part]
+                write(bits[rows], labels[rows], *arguments[:-1], self.places[share], arguments[-1])
+
+        list(each(scatter, range(len(self.shares))))
+
+
+def _run(parts: list[Part], held: range, each: Each = map, threads: int = 1) -> Run:
+    counted = _Counted.of(parts, each, threads)
+    if counted.layout is NARROW:
+        low = np.empty(counted.starts[-1], dtype=np.uint16)
+        counted.scatter(each, kernel.scatter_narrow, low)
+        whole = Run(low, counted.cells, counted.starts)
+        return whole if held == EVERY_BUCKET else whole.only(held)
+    first, last = 2 * held.start, 2 * held.stop
+    before, after = counted.starts[np.searchsorted(counted.cells, [first, last])].tolist()
+    low = own_pages((after - before, PACKED))
+    counted.scatter(each, kernel.scatter_packed, first, last, before, low.reshape(-1))
+    return Run(low, counted.cells, counted.starts, held)
+
+
+def _buckets_in_place(parts: list[Part], each: Each, threads: int) -> Buckets:
+    """Scatter all rows to where they are swept."""
+    counted = _Counted.of(parts, each, threads)
+    low = np.empty(counted.starts[-1], dtype=counted.layout.low)
+    counted.scatter(each, counted.layout.scatter, low)
+    starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
+    starts[counted.cells + 1] = np.diff(counted.starts)
+    return _stacked(counted.layout, [], low, np.cumsum(starts))
+
+
+def _starts(runs: Sequence[Run]) -> NDArray[np.int64]:
+    """Give where each cell begins, if all rows stand in order."""
     starts = np.zeros(2 * BUCKETS + 1, dtype=np.int64)
     for run in runs:
         starts[run.cells + 1] += np.diff(run.starts)
-    np.cumsum(starts, out=starts)
+    return np.cumsum(starts, out=starts)
+
+
+def _stacked(
+    layout: Layout, runs: list[Run], low: NDArray[Any] | None, starts: NDArray[np.int64]
+) -> Buckets:
     above, filled = np.empty((BUCKETS, 2), dtype=np.int64), np.empty(BUCKETS, dtype=np.int64)
     used, *totals = kernel.stack_buckets(starts, above, filled)
-    return Buckets(runs[0].layout, runs, low, starts, above, filled[:used], *totals)
+    return Buckets(layout, runs, low, starts, above, filled[:used], *totals)
 
 
 def _shares(lengths: list[int], threads: int) -> Iterator[list[tuple[int, slice]]]:
@@ -282,7 +451,7 @@ def _groups(buckets: Buckets) -> list[slice]:
 
 
 def _sweep(
-    buckets: Buckets, pool: ThreadPoolExecutor
+    buckets: Buckets, pool: ThreadPoolExecutor, read_again: ReadAgain | None
 ) -> tuple[
     NDArray[np.int64],
     list[float],
@@ -325,7 +494,9 @@ def _sweep(
     kept: list[NDArray[np.uint64]] = []
     peaks = []
     top = TOP
-    for own, sums, points, thin, *found in pool.map(sweep, _groups(buckets)):
+    stages = buckets.stages(_groups(buckets), read_again)
+    swept = itertools.chain.from_iterable(pool.map(sweep, groups) for groups in stages)
+    for own, sums, points, thin, *found in swept:
         kept += [points[:top], thin]  # the lowest score needs no care: it ends the last step
         top -= len(kept[-2])
         state += own

@@ -16,9 +16,7 @@ from truerisk.checks import check_same_length
 from truerisk.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from truerisk.tallies.radix_rank import Run
+    from truerisk.tallies.radix_rank import ReadAgain, Run
 
 Column = NDArray[Any]  # int64 counts, or float64 sums of weights
 
@@ -336,12 +334,16 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
     return rank_parts([(column, positive)])
 
 
-def rank_parts(parts: list[tuple[NDArray[Any], Flags]], runs: "Sequence[Run]" = ()) -> Ranking:
-    """Rank scores that come in several parts of one type, without joining a large number."""
+def rank_parts(
+    parts: list[tuple[NDArray[Any], Flags]],
+    runs: "list[Run] | None" = None,
+    read_again: "ReadAgain | None" = None,
+) -> Ranking:
+    """Rank scores that come in several parts of one type; the list of runs is emptied."""
     if runs or sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
         from truerisk.tallies import radix_rank
 
-        return radix_rank.rank_by_radix(parts, runs)
+        return radix_rank.rank_by_radix(parts, runs, read_again)
     scores = np.concatenate([scores for scores, _ in parts])
     positive = np.concatenate([positive for _, positive in parts])
     refuse_nan(scores)

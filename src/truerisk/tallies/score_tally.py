@@ -18,10 +18,13 @@ from truerisk.aliases import Array, Flags
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
 from truerisk.tallies.radix_rank import (
+    BUCKETS,
+    EVERY_BUCKET,
     MAX_ROWS,
     NARROW,
     RUN_ROWS,
     WIDE,
+    ReadAgain,
     Run,
     as_run,
     scores_of_narrow,
@@ -102,9 +105,11 @@ class ScoreHistogram:
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score with its label takes 2 bytes, a float64 score 8: from 2²⁰ rows on they are
+    A float32 score with its label takes 2 bytes, a float64 score 6: from 2²⁰ rows on they are
     scattered run by run; fewer take 5 and 9.  Beyond `max_bytes`, or 2³¹ rows, they are counted in
     2²⁴ buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
+
+    Runs of float64 hold the buckets `held`; `read_again` gives others when the ranking is made.
     """
 
     max_bytes: int = FOUR_GIBIBYTES
@@ -113,6 +118,8 @@ class ScoreTally:
     weights: list[Array] = field(default_factory=list, repr=False)
     runs: list[Run] = field(default_factory=list, repr=False)
     histogram: ScoreHistogram | None = field(default=None, repr=False)
+    held: range = field(default=EVERY_BUCKET, repr=False)
+    read_again: ReadAgain | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_whole_number(self.max_bytes, "max_bytes", low=1)
@@ -124,7 +131,7 @@ class ScoreTally:
 
     @property
     def bytes_held(self) -> int:
-        """What the scores take scattered, at the width of the widest: the same for any cut.
+        """What the scores take when swept, at the width of the widest: the same for any cut.
 
         Weighted ones are never scattered.
         """
@@ -169,7 +176,7 @@ class ScoreTally:
         return self
 
     def ranking(self) -> Ranking:
-        """Rank all scores seen so far."""
+        """Rank all scores seen so far; once, if some of them must be read again."""
         if self.rows == 0:
             raise InputError("`scores` must have at least one example; got 0.")
         if self.histogram is not None:
@@ -178,7 +185,9 @@ class ScoreTally:
         parts = [(scores.astype(widest, copy=False), labels) for scores, labels in self.parts]
         if not self.weights:
             runs = [run if run.layout.kind == widest else as_run([run.part()]) for run in self.runs]
-            return rank_parts(parts, runs)
+            if self.read_again is not None:
+                self.runs = []
+            return rank_parts(parts, runs, self.read_again)
         scores, labels = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return rank(scores, labels, np.concatenate(self.weights))
 
@@ -190,7 +199,7 @@ class ScoreTally:
     ) -> "ScoreTally":
         if (parts or runs) and self.rows and bool(weights) != bool(self.weights):
             raise InputError("`weight` must be given for every batch or for none.")
-        self.rows += sum(len(scores) for scores, _ in parts) + sum(len(run.low) for run in runs)
+        self.rows += sum(len(scores) for scores, _ in parts) + sum(run.rows for run in runs)
         if self.histogram is not None:
             for scores, labels in (*parts, *(run.part() for run in runs)):
                 self.histogram.add(scores, labels)
@@ -222,8 +231,32 @@ class ScoreTally:
         if self.weights or unscattered < min_rows:
             return
         for kind in {scores.dtype for scores, _ in self.parts}:
-            self.runs.append(as_run([part for part in self.parts if part[0].dtype == kind]))
+            chosen = [part for part in self.parts if part[0].dtype == kind]
+            self.runs.append(as_run(chosen, self.held if kind == WIDE.kind else EVERY_BUCKET))
         self.parts = []
+
+    def wide_runs(self) -> list[Run]:
+        """Scatter all rows, as float64."""
+        self.scatter(1)
+        return [run if run.layout is WIDE else as_run([run.part()], self.held) for run in self.runs]
+
+    def may_be_read_again(self, rows: int) -> bool:
+        """Whether so many rows of this kind, in all, need not be held at one time."""
+        is_wide = self._kinds == {WIDE.kind} and not self.weights
+        return is_wide and rows * WIDE.kind.itemsize <= self.max_bytes and rows < MAX_ROWS
+
+    def hold_at_most(self, rows: int) -> None:
+        """Let go of the lowest rows of runs of float64 until so many are left; all stay counted."""
+        if sum(len(run.low) for run in self.runs if run.layout is WIDE) > rows:
+            counts = np.zeros(BUCKETS + 1, dtype=np.int64)
+            for run in self.runs:
+                if run.layout is WIDE:
+                    np.add.at(counts, run.cells // 2, np.diff(run.starts))
+            reached = np.cumsum(counts[::-1])[::-1]  # rows of a bucket and of all above it
+            self.held = range(int(np.argmax(reached <= rows)), BUCKETS)
+        for at, run in enumerate(self.runs):  # one by one: each is freed before the next is cut
+            if run.layout is WIDE and run.held.start < self.held.start:
+                self.runs[at] = run.only(self.held)
 
     def _to_histogram(self) -> ScoreHistogram:
         if self.histogram is not None:

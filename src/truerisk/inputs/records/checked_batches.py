@@ -291,14 +291,19 @@ class BatchMaker:
         """Give the checked batch, and how many rows were dropped from it."""
         missing: dict[str, Flags] = {}
         codes = self._codes(rows, missing)
-        numbers = {name: self._numbers(rows, name, missing) for name in self.roles.number_columns}
+        numbers = {name: self._numbers(rows, name) for name in self.roles.number_columns}
+        unusual = [name for name, column in numbers.items() if not _all_finite(column)]
+        for name in unusual:
+            nan = np.isnan(numbers[name])
+            if nan.any():
+                missing[name] = _by_row(nan)
         ids = self._ids(rows, missing)
         keep = self._staying(rows, missing)
         if keep is not None:
             codes = {name: column[keep] for name, column in codes.items()}
             numbers = {name: column[keep] for name, column in numbers.items()}
             ids = ids[keep] if ids is not None else None
-        self._check_infinite(rows, numbers, keep)
+        self._check_infinite(rows, {name: numbers[name] for name in unusual}, keep)
         self._check_weight(rows, numbers, keep)
 
         def labels(name: str | None, encoders: tuple[LabelEncoder, ...]) -> LabelColumn | None:
@@ -335,7 +340,7 @@ class BatchMaker:
                     missing[encoder.column] = codes == MISSING
         return by_column
 
-    def _numbers(self, rows: Rows, name: str, missing: dict[str, Flags]) -> Floats:
+    def _numbers(self, rows: Rows, name: str) -> Floats:
         values = as_floats(rows.columns[name], name, rows.places)
         if values.ndim == 2:
             if self._score_width is None:
@@ -346,10 +351,6 @@ class BatchMaker:
                     f"{shown(name)} must hold {self._score_width} numbers per row, as before; "
                     f"got {values.shape[1]}.",
                 )
-        if not _all_finite(values):
-            nan = np.isnan(values)
-            if nan.any():
-                missing[name] = _by_row(nan)
         return values
 
     def _ids(self, rows: Rows, missing: dict[str, Flags]) -> Strings | None:
@@ -380,10 +381,11 @@ class BatchMaker:
         return keep
 
     def _check_infinite(self, rows: Rows, numbers: dict[str, Floats], keep: Flags | None) -> None:
-        for name in self.roles.score_columns:
-            if self.options.allow_inf or _all_finite(numbers[name]):
+        for name, column in numbers.items():
+            allowed = self.options.allow_inf or name not in self.roles.score_columns
+            if allowed or _all_finite(column):
                 continue
-            wrong = _by_row(np.isinf(numbers[name]))
+            wrong = _by_row(np.isinf(column))
             raise self._refused(
                 rows,
                 _spread(wrong, keep),

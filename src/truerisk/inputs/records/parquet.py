@@ -22,6 +22,12 @@ from truerisk.inputs.records.rows import Rows, Selection, ahead
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
+def release_unused() -> None:
+    """Give back the memory that Arrow, and the C library, keep for further use."""
+    for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
+        pool.release_unused()
+
+
 class ParquetFile:
     """One Parquet file whose footer has been read."""
 
