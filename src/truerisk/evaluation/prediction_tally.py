@@ -135,7 +135,7 @@ class PredictionTally:
             predictions = with_one_score(predictions, self.request)
         if predictions.score is not None:
             name, score = self._positive(predictions), np.ascontiguousarray(predictions.score)
-            self._add_ranking(name, score, _belongs(name, predictions), predictions)
+            self._add_ranking(name, score, predictions.belongs(name), predictions)
 
     def predicted(self, predictions: Predictions) -> NDArray[Any] | None:
         """Give the predictions; make them of scores, where there are none and it is plain how."""
