@@ -115,11 +115,11 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
 
 
 def jeffreys_ends(k: float, n: float, level: float) -> tuple[float, float]:
-    """Give Jeffreys' interval of one share with 0 < k < n: both ends by one call."""
-    shapes, share = np.array([k + 0.5, n - k + 0.5]), k / n
+    """Give the quantiles of Jeffreys' posterior of one share: both by one call."""
+    shapes = np.array([k + 0.5, n - k + 0.5])
     both = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
     low, high = logistic(both * ENDS).tolist()
-    return min(low, share), max(high, share)
+    return low, high
 
 
 @_method
