@@ -13,7 +13,7 @@ AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py tests/test_import_time.py \
   tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/comparison/predictions \
   tests/cli/test_score.py tests/cli/test_compare.py tests/cli/test_group.py tests/cli/test_small_commands.py \
-  tests/reporting/results/test_evaluation.py tests/reporting/results/test_comparisons.py tests/docs/test_readme.py \
+  tests/reporting/results/test_evaluation.py tests/reporting/results/test_comparison.py tests/docs/test_readme.py \
   --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/measures/test_calibration.py \
   --ignore tests/evaluation/test_doctor.py --ignore tests/evaluation/test_slices.py \
   --ignore tests/tallies/test_score_tally.py

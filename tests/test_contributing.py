@@ -175,6 +175,13 @@ def is_named(path, named):
     return any(re.fullmatch(pattern, path) for pattern in patterns)
 
 
+def test_what_make_quick_runs_or_leaves_out_exists():
+    chosen = (ROOT / "Makefile").read_text(encoding="utf-8").split("QUICK := ")[1].split("\n\n")[0]
+    paths = re.findall(r"tests/[\w/.]+", chosen)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_the_table_answers_fifteen_requests():
     rows = table()
     assert len(rows) >= REQUESTS
