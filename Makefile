@@ -14,7 +14,8 @@ QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py t
   tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/comparison/predictions \
   tests/cli/test_score.py tests/cli/test_compare.py tests/cli/test_group.py tests/cli/test_small_commands.py \
   tests/reporting/results/test_evaluation.py tests/reporting/results/test_comparison.py tests/docs/test_readme.py \
-  --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/measures/test_calibration.py \
+  --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/evaluation/test_files_in_pieces.py \
+  --ignore tests/measures/test_calibration.py \
   --ignore tests/evaluation/test_doctor.py --ignore tests/evaluation/test_slices.py \
   --ignore tests/tallies/test_score_tally.py
 
