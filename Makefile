@@ -17,7 +17,8 @@ QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py t
   --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/evaluation/test_files_in_pieces.py \
   --ignore tests/measures/test_calibration.py \
   --ignore tests/evaluation/test_doctor.py --ignore tests/evaluation/test_slices.py \
-  --ignore tests/tallies/test_score_tally.py
+  --ignore tests/tallies/test_score_tally.py --ignore tests/tallies/test_radix_rank.py \
+  --ignore tests/intervals/test_differences.py
 
 .PHONY: help demo test quick coverage check docs bench audit pages reproduce tag lock clean
 
