@@ -32,6 +32,7 @@ from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.execution import run_each
 from truerisk.learners.refits import refit
 from truerisk.svm.problems import DenseProblem, GramProblem, SparseProblem
+from truerisk.svm.solution import LinearSolution
 
 UNSURE = 1e-4  # decision values so near to 0, or to each other, may be called either way
 SEED = 3
@@ -182,6 +183,18 @@ def test_an_svm_that_is_trained_already_is_as_good_a_start(form):
     own = with_start(model, X, y, plan)
     for at in range(len(plan)):
         assert_same(svm_refit(shared | extra, at), svm_refit(own, at))
+
+
+def test_refits_by_features_start_from_weights():
+    """A solution on the Gram matrix has none, and would be no start."""
+    model, (X, y), _ = FORMS["linear kernel"]
+    plan = repeated_folds(y, 5, 2, np.random.default_rng(SEED))
+    trained = clone(model)
+    problem = trained.train(X, y)
+    shared = shared_of(model, X, y, plan)
+    start = svm_start(model, X, shared["y"], plan, (trained, problem))["svm_start"]
+    assert [type(one) for one in start.starts] == [LinearSolution]
+    assert start.starts[0].decision == pytest.approx(trained.solutions_[0].decision, abs=1e-6)
 
 
 def test_refits_on_a_gram_matrix_are_solved_ahead(monkeypatch):
