@@ -262,3 +262,14 @@ def test_the_interval_holds_that_of_the_folds_too(measure):
     assert inner.low in (ends.low, pytest.approx(ends.low)) or inner.high == pytest.approx(
         ends.high
     )
+
+
+def test_the_verdict_speaks_of_the_lengthened_intervals():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    left = leave_one_out(LinearSVM(), X, y, pos_label=1)
+    folds = estimate(LinearSVM(), X, y, pos_label=1, random_state=0)
+    high = left["accuracy"].interval.high
+    assert high == pytest.approx(folds["accuracy"].interval.high)  # the end that was lengthened
+    right = next(finding for finding in left.verdict if finding.code == "right_share")
+    assert f"to {100 * high:.1f} %" in right

@@ -25,6 +25,7 @@ from truerisk.evaluation.assemble import assemble, estimates_of
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
@@ -439,16 +440,16 @@ def _varying_as_folds(
     judged = (one.judgements.cells for one in (of_folds, own) if one.judgements is not None)
     if np.array_equal(*judged):  # and then what is counted of them is counted once
         own = replace(own, judgements=of_folds.judgements)
-    left = assemble(tallied(own), request, notes=(VARIANCE_OF_FOLDS,))
+    tallies = tallied(own)
+    left = assemble(tallies, request, notes=(VARIANCE_OF_FOLDS,))
     folds, folds_by_class = estimates_of(tallied(of_folds), request)
-    return replace(
-        left,
-        estimates={name: _held(one, folds.get(name)) for name, one in left.items()},
-        by_class={
-            label: {name: _held(one, folds_by_class[label][name]) for name, one in row.items()}
-            for label, row in left.by_class.items()
-        },
-    )
+    estimates = {name: _held(one, folds.get(name)) for name, one in left.items()}
+    by_class = {
+        label: {name: _held(one, folds_by_class[label][name]) for name, one in row.items()}
+        for label, row in left.by_class.items()
+    }
+    verdict = tuple(verdict_of(tallies, estimates, by_class))
+    return replace(left, estimates=estimates, by_class=by_class, verdict=verdict)
 
 
 def _held(left: Estimate, folds: Estimate | None) -> Estimate:
