@@ -15,6 +15,7 @@ from truerisk.inputs import ReadingOptions, Roles, open_predictions
 settings.register_profile(
     "truerisk", deadline=None, max_examples=50, derandomize="CI" in os.environ
 )
+settings.register_profile("quick", settings.get_profile("truerisk"), max_examples=5)
 settings.load_profile("truerisk")
 
 
