@@ -195,7 +195,7 @@ def compare_joined(
         whole = compare_joined(joined, request, region=region, interval=interval, progress=progress)
         return with_compared_slices(whole, joined, request, by, compared)
     check_choice(interval, (*PAIRED_DIFFERENCES, "mover"), "interval")
-    if interval == "mover" and joined.group is None:
+    if interval == "mover" and joined.shared.group is None:
         raise InputError(
             "`interval` must not be 'mover' without groups: it is the interval of a difference of "
             "areas of rows in groups."
@@ -299,7 +299,8 @@ def _omnibus(paired: PairedMeasures) -> OmnibusTest | None:
 
 def _by_other_rules(paired: PairedMeasures) -> bool:
     """Whether examples are not all for themselves and alike, as tables of counts need them."""
-    return paired.rows.group is not None or paired.rows.weight is not None
+    rows = paired.rows.shared
+    return rows.group is not None or rows.weight is not None
 
 
 def _interval_used(paired: PairedMeasures) -> PairedMethod | None:
@@ -319,8 +320,8 @@ def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Ite
         else:
             text = f"{', '.join(names)}: {note}"
             yield Finding(text, code=note.code) if isinstance(note, Finding) else text
-    columns = zip(paired.rows.names, paired.rows.scores, strict=True)
-    without = [name for name, score in columns if score is None]
+    every = zip(paired.rows.names, paired.rows.models, strict=True)
+    without = [name for name, model in every if model.score is None]
     if without and len(without) < len(evaluations):
         text = f"No scores of {', '.join(without)}: not compared by measures of rankings."
         yield Finding(text, code="no_scores")
@@ -329,13 +330,14 @@ def _notes(paired: PairedMeasures, evaluations: Mapping[str, Evaluation]) -> Ite
 def _settings(
     joined: JoinedPredictions, request: Request, region: Region, interval: PairedMethod | None
 ) -> dict[str, Any]:
+    group = joined.shared.group
     settings: dict[str, Any] = {
         "level": request.level,
         "interval": interval,
         "replicates": request.replicates,
         "random_state": request.random_state,
         "pos_label": request.pos_label,
-        "groups": None if joined.group is None else int(joined.group.max()) + 1,
+        "groups": None if group is None else int(group.max()) + 1,
         "region": region,
     }
     for name in ("costs", "threshold", "average_over"):

@@ -147,7 +147,7 @@ def compare_files(
         region=region,
         interval=interval,
         progress=progress,
-        by=joined.by or None,
+        by=joined.shared.by or None,
     )
 
 
@@ -204,7 +204,7 @@ class AlignedModels:
         """Code all models alike."""
         shared = in_one_order(self.names, [model.rows for model in self.models])
         joined = JoinedPredictions.of(self.names, shared, notes=self.notes, source=self.source)
-        return replace(joined, weight=_agreed("weight", self.models), group=self.group)
+        return joined.sharing(weight=_agreed("weight", self.models), group=self.group)
 
 
 def _compare_values(aligned: AlignedModels, request: Request, region: Region) -> Comparisons:

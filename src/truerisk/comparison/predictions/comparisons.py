@@ -331,18 +331,18 @@ def with_compared_slices(
     result: Comparisons, joined: JoinedPredictions, request: Request, by: Any, compare: Compare
 ) -> Comparisons:
     """Compare the models in each slice, too, and say where the finding is another one."""
-    weight = joined.weight
+    weight = joined.shared.weight
     counts = np.ones(joined.n, bool) if weight is None else weight > 0
     columns = columns_of(by, joined.n)
-    parts = list(sliced(columns, counts=counts, group=joined.group))
+    parts = list(sliced(columns, counts=counts, group=joined.shared.group))
     measures = request.measures or (
         result.measure,
         *(name for name in BESIDE if name in result.measures and name != result.measure),
     )
     positive = next(iter(result.evaluations.values())).pos_label
     own = replace(request, measures=measures, pos_label=positive or request.pos_label)
-    if joined.classes is None and len(joined.labels) >= MANY_CLASSES:
-        joined = replace(joined, classes=joined.labels)
+    if joined.shared.classes is None and len(joined.labels) >= MANY_CLASSES:
+        joined = joined.sharing(classes=joined.labels)
 
     def of_rows(rows: Indices) -> Comparisons:
         return compare(joined.taken(rows), own)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.conclusion import Spread, satterthwaite, spread_of_groups
 from truerisk.comparison.predictions.joined import JoinedPredictions
+from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import count_function, of_each_cell
 from truerisk.measures.costs import CostMatrix
@@ -53,10 +54,11 @@ class PairedCells:
         joint = JointCells.of(joined, pair)
         place = {label: at for at, label in enumerate(labels)}
         truth, first, second = (
-            LabelSets.of_sets(part, joined.members, place) for part in joint.codes
+            LabelSets.of_sets(part, joined.shared.members, place) for part in joint.codes
         )
-        rows, weight = joint.counts, joined.weight
-        at = joint.places if weight is not None or joined.group is not None else np.zeros(0, int)
+        shared, rows = joined.shared, joint.counts
+        weight = shared.weight
+        at = joint.places if weight is not None or shared.group is not None else np.zeros(0, int)
         cells = Cells(
             labels=labels,
             truth=truth,
@@ -64,8 +66,8 @@ class PairedCells:
             totals=rows if weight is None else np.bincount(at, weights=weight),
             rows=rows,
             squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(rows)),
-            multilabel=joined.multilabel,
+            by_group=_by_group(shared, at, len(rows)),
+            multilabel=shared.multilabel,
         )
         return cls._with_discordant_cells(cells, second)
 
@@ -153,7 +155,7 @@ class JointCells:
     @classmethod
     def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
         """Count the cells of some models, all of which have predictions."""
-        size, code_of = len(joined.members), np.argsort(joined.ranks)
+        size, code_of = len(joined.shared.members), np.argsort(joined.ranks)
         columns = [joined.ranked(at) for at in (None, *models)]
         kind = np.min_scalar_type(min(size ** len(columns), LARGEST_KEY))
         keys = columns[0].astype(kind)
@@ -177,14 +179,14 @@ class JointCells:
 
     def of_model(self, model: int, labels: tuple[str, ...], joined: JoinedPredictions) -> Cells:
         """Give the joint cells as those of one model."""
-        place = {label: at for at, label in enumerate(labels)}
+        place, members = {label: at for at, label in enumerate(labels)}, joined.shared.members
         return Cells(
             labels,
-            LabelSets.of_sets(self.codes[0], joined.members, place),
-            LabelSets.of_sets(self.codes[1 + model], joined.members, place),
+            LabelSets.of_sets(self.codes[0], members, place),
+            LabelSets.of_sets(self.codes[1 + model], members, place),
             self.counts,
             self.counts,
-            multilabel=joined.multilabel,
+            multilabel=joined.shared.multilabel,
         )
 
     @cached_property
@@ -235,11 +237,11 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
-    if joined.group is None:
+def _by_group(rows: Predictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
+    if rows.group is None:
         return None
-    groups = int(joined.group.max()) + 1
-    flat = np.bincount(joined.group * cells + at, weights=joined.weight, minlength=groups * cells)
+    groups = int(rows.group.max()) + 1
+    flat = np.bincount(rows.group * cells + at, weights=rows.weight, minlength=groups * cells)
     table = flat.reshape(groups, cells)
     # One order of the groups, whatever that of the rows.
     return np.asarray(table[np.lexsort(table.T)])

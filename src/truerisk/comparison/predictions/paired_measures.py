@@ -162,20 +162,15 @@ class PairedScores:
     def of_model(self, model: int) -> ScoredRows:
         """Give the scores of one model."""
         if model not in self._scores:
-            score = self.joined.scores[model]
-            if score is None:
+            rows = self.joined.models[model]
+            if rows.score is None:
                 raise TypeError("A measure of scores needs scores.")
-            members, truth = self.joined.members, self.joined.truth
-            belongs = [
-                np.array([label in one for one in members])[truth]
-                for label in self.tallies[model].rankings
-            ]
             self._scores[model] = ScoredRows(
-                score[:, None] if score.ndim == 1 else score,
-                np.column_stack(belongs),
-                self.joined.weight,
-                self.joined.group,
-                self.joined.complements[model] if self.joined.complements else None,
+                rows.score[:, None] if rows.score.ndim == 1 else rows.score,
+                np.column_stack([rows.belongs(one) for one in self.tallies[model].rankings]),
+                rows.weight,
+                rows.group,
+                rows.complement,
             )
         return self._scores[model]
 
@@ -245,7 +240,8 @@ class PairedMeasures:
             table = self.table(pair) if outcome.method == "mcnemar_mid_p" else None
             upwards = _measure_needs(name)[1]
             beside += within_region(table, outcome.ends_at, region, higher_is_better=upwards)
-        if self.rows.multilabel and self.rows.weight is None and self.table(pair) is not None:
+        shared = self.rows.shared
+        if shared.multilabel and shared.weight is None and self.table(pair) is not None:
             beside += tests_beside(name, *self.cells(pair).both)
         return comparison, tuple(beside)
 
@@ -267,8 +263,8 @@ class PairedMeasures:
     def right(self) -> tuple[Flags | None, ...]:
         """Which examples each model gets right in every label."""
         return tuple(
-            None if codes is None else np.asarray(codes == self.rows.truth)
-            for codes in self.rows.predicted
+            None if model.predicted is None else np.asarray(model.predicted == model.truth)
+            for model in self.rows.models
         )
 
     @cached_property
@@ -283,7 +279,8 @@ class PairedMeasures:
 
     def _outcome(self, pair: Pair, name: str, value: float, region: float | None) -> TestOutcome:
         table = self.table(pair)
-        plain = self.rows.weight is None and self.rows.group is None
+        group = self.rows.shared.group
+        plain = self.rows.shared.weight is None and group is None
         if table is not None and plain and self._is_of_right_answers(name):
             return by_table(
                 table,
@@ -298,7 +295,7 @@ class PairedMeasures:
         cells = self.cells(pair)
         spread = cells.difference(name, self.average_over, self.request.zero_division)
         is_open = spread.is_zero and not math.isnan(value)
-        if self.rows.group is None:
+        if group is None:
             return spread.outcome(value, "paired_delta", (NO_VARIATION,) if is_open else ())
         if is_open:
             units = cells.sample.class_units
@@ -307,7 +304,7 @@ class PairedMeasures:
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""
-        micro = not self.rows.multilabel and self.request.average_over is None
+        micro = not self.rows.shared.multilabel and self.request.average_over is None
         return name in {"accuracy", "error_rate"} or (micro and name in RIGHT_ANSWERS)
 
     @cached_property
@@ -336,8 +333,8 @@ class PairedMeasures:
         """Whether both models say the same of every example, as far as the measure looks."""
         key = (pair, is_of_counts(name))
         if key not in self._alike:
-            columns = self.rows.predicted if key[1] else self.rows.scores
-            first, second = columns[pair[0]], columns[pair[1]]
+            column = "predicted" if key[1] else "score"
+            first, second = (getattr(self.rows.models[at], column) for at in pair)
             there = first is not None and second is not None
             self._alike[key] = there and np.array_equal(np.asarray(first), np.asarray(second))
         return self._alike[key]
