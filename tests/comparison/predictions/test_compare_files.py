@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.compare_files import AlignedModels, compare_files, read_models
+from truerisk.comparison.predictions.compare_files import compare_files, join_models, read_models
 from truerisk.errors import InputError
 from truerisk.inputs import ReadingOptions, Roles
 
@@ -23,7 +23,7 @@ def write(tmp_path):
 
 def join_files(paths, *, roles=None, options=None, progress=None, predictions=(), **how):
     models = read_models(paths, predictions, roles, options, progress)
-    return AlignedModels.of(models, predictions=predictions, **how).joined()
+    return join_models(models, predictions=predictions, **how)
 
 
 def called(joined, model):
