@@ -14,7 +14,7 @@ from truerisk.checks import check_choice, shown
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.compare_values import compare_held
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
+from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names
 from truerisk.comparison.predictions.right_answers import PairedMethod, Region
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
@@ -178,7 +178,7 @@ def join_models(
         notes.append(f"Examples that are not in every file were left out: {listed}.")
     joined = JoinedPredictions.of(
         model_names,
-        in_one_order(model_names, [model.rows for model in aligned]),
+        [model.rows for model in aligned],
         notes=tuple(dict.fromkeys(notes)),
         source=_source(models, how, left_out),
     )

@@ -54,7 +54,7 @@ class JoinedPredictions:
     ) -> "JoinedPredictions":
         """Join models whose rows stand in one order; the first has what all share."""
         book: dict[tuple[str, ...], int] = {}
-        first, *others = (model.recoded(book) for model in models)
+        first, *others = (model.recoded(book) for model in _in_one_order(names, models))
         return cls(names, (first, *others), notes, source or {}).sharing(
             truth=first.truth,
             members=tuple(book),
@@ -219,10 +219,10 @@ def join_arrays(
         for one, score in zip(models, scores, strict=True)
     ]
     notes = tuple(label_notes(joined.shared.members, "" if multilabel else None))
-    return JoinedPredictions.of(model_names, in_one_order(model_names, named), notes=notes)
+    return JoinedPredictions.of(model_names, named, notes=notes)
 
 
-def in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
+def _in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
     """Put the score columns of all models in the order of the first that has several."""
     classes = next((model.classes for model in models if model.classes is not None), None)
     if classes is None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.comparison.conclusion import Spread, satterthwaite, spread_of_groups
 from truerisk.comparison.predictions.joined import JoinedPredictions
-from truerisk.inputs.predictions import Predictions
 from truerisk.intervals.cell_sample import CellSample, Function
 from truerisk.measures.averages import count_function, of_each_cell
 from truerisk.measures.costs import CostMatrix
@@ -52,24 +51,18 @@ class PairedCells:
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
         joint = JointCells.of(joined, pair)
-        place = {label: at for at, label in enumerate(labels)}
-        truth, first, second = (
-            LabelSets.of_sets(part, joined.shared.members, place) for part in joint.codes
-        )
-        shared, rows = joined.shared, joint.counts
-        weight = shared.weight
-        at = joint.places if weight is not None or shared.group is not None else np.zeros(0, int)
-        cells = Cells(
-            labels=labels,
-            truth=truth,
-            predicted=first,
-            totals=rows if weight is None else np.bincount(at, weights=weight),
-            rows=rows,
-            squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(shared, at, len(rows)),
-            multilabel=shared.multilabel,
-        )
-        return cls._with_discordant_cells(cells, second)
+        first, second = (joint.of_model(at, labels, joined) for at in range(2))
+        shared, weight = joined.shared, joined.shared.weight
+        if shared.group is not None:
+            by_group = _by_group(shared.group, weight, joint.places, len(joint.counts))
+            first = replace(first, by_group=by_group)
+        if weight is not None:
+            first = replace(
+                first,
+                totals=np.bincount(joint.places, weights=weight),
+                squares=np.bincount(joint.places, weights=weight**2).astype(float),
+            )
+        return cls._with_discordant_cells(first, second.predicted)
 
     @classmethod
     def _with_discordant_cells(cls, first: Cells, second: LabelSets) -> "PairedCells":
@@ -237,11 +230,9 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _by_group(rows: Predictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
-    if rows.group is None:
-        return None
-    groups = int(rows.group.max()) + 1
-    flat = np.bincount(rows.group * cells + at, weights=rows.weight, minlength=groups * cells)
+def _by_group(group: Indices, weight: Array | None, at: Indices, cells: int) -> NDArray[Any]:
+    groups = int(group.max()) + 1
+    flat = np.bincount(group * cells + at, weights=weight, minlength=groups * cells)
     table = flat.reshape(groups, cells)
     # One order of the groups, whatever that of the rows.
     return np.asarray(table[np.lexsort(table.T)])
