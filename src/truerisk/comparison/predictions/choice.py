@@ -152,7 +152,7 @@ def _drawn_scores(
     paired: PairedMeasures, models: list[int], name: str, rng: np.random.Generator
 ) -> Replicates:
     """Rank the rows again under each weighting."""
-    functions = [value_of_scores(name, paired.scores.of_model(at)) for at in models]
+    functions = [value_of_scores(name, paired.scores.of_model[at]) for at in models]
     for weights in _drawn_rows(paired.rows, len(models), REPLICATES_OF_SCORES, rng):
         yield _values(functions, weights)
 

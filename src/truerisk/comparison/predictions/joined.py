@@ -92,17 +92,13 @@ class JoinedPredictions:
         ranks[sorted(range(len(ranks)), key=members.__getitem__)] = np.arange(len(ranks))
         return ranks
 
-    def ranked(self, model: int | None) -> NDArray[Any]:
-        """Give the ranks of what a model predicts; of what is true for None."""
-        column = self.shared.truth if model is None else np.asarray(self.models[model].predicted)
-        if model not in self._ranked:
-            ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
-            self._ranked[model] = ranks[column]
-        return self._ranked[model]
-
     @cached_property
-    def _ranked(self) -> dict[int | None, NDArray[Any]]:
-        return {}
+    def ranked(self) -> dict[int | None, NDArray[Any]]:
+        """The ranks of what each model predicts, and, for None, of what is true."""
+        ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
+        columns: dict[int | None, Any] = {None: self.shared.truth}
+        columns |= enumerate(model.predicted for model in self.models)
+        return {model: ranks[one] for model, one in columns.items() if one is not None}
 
     def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""

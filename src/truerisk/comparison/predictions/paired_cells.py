@@ -149,7 +149,7 @@ class JointCells:
     def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
         """Count the cells of some models, all of which have predictions."""
         size, code_of = len(joined.shared.members), np.argsort(joined.ranks)
-        columns = [joined.ranked(at) for at in (None, *models)]
+        columns = [joined.ranked[at] for at in (None, *models)]
         kind = np.min_scalar_type(min(size ** len(columns), LARGEST_KEY))
         keys = columns[0].astype(kind)
         for done, column in enumerate(columns[1:], start=2):

@@ -89,7 +89,7 @@ class PairedScores:
         """Compare two models by a measure of their scores; `value` is the difference seen."""
         spread, method = self._spread(pair, name)
         if spread.is_zero and not math.isnan(value):
-            units = self.of_model(pair[0]).rarest
+            units = self.of_model[pair[0]].rarest
             return without_spread(value, units, width=self._width(pair, name), method=method)
         outcome = spread.outcome(value, method)
         if method == "delong_paired":
@@ -101,7 +101,7 @@ class PairedScores:
         return outcome
 
     def _of_grouped_areas(self, pair: tuple[int, int], outcome: TestOutcome) -> TestOutcome:
-        first, second = (self.of_model(at).group_values("roc_auc") for at in pair)
+        first, second = (self.of_model[at].group_values("roc_auc") for at in pair)
         if self.mover:
 
             def ends_at(level: float) -> Ends:
@@ -117,12 +117,12 @@ class PairedScores:
         low, high = find_measure(base_and_average(name)[0]).measure_range
         if math.isfinite(high - low):
             return high - low
-        rows = [self.of_model(at).losses(name) for at in pair]
+        rows = [self.of_model[at].losses(name) for at in pair]
         losses = [float(np.nanmax(one)) for one in rows if one is not None]
         return max(losses, default=math.inf)
 
     def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread, str]:
-        first, second = self.of_model(pair[0]), self.of_model(pair[1])
+        first, second = self.of_model[pair[0]], self.of_model[pair[1]]
         base, average = base_and_average(name)
         if first.group is not None:
             values = [one.group_values(base, average) for one in (first, second)]
@@ -152,31 +152,27 @@ class PairedScores:
             self._held.clear()
         held = self._held.setdefault((base, average), {})
         if model not in held:
-            held[model] = self.of_model(model).influences(base, average)
+            held[model] = self.of_model[model].influences(base, average)
         return held[model]
 
     @cached_property
     def _held(self) -> dict[tuple[str, str | None], dict[int, Array]]:
         return {}
 
-    def of_model(self, model: int) -> ScoredRows:
-        """Give the scores of one model."""
-        if model not in self._scores:
-            rows = self.joined.models[model]
-            if rows.score is None:
-                raise TypeError("A measure of scores needs scores.")
-            self._scores[model] = ScoredRows(
+    @cached_property
+    def of_model(self) -> dict[int, ScoredRows]:
+        """The scores of each model that has some."""
+        return {
+            at: ScoredRows(
                 rows.score[:, None] if rows.score.ndim == 1 else rows.score,
-                np.column_stack([rows.belongs(one) for one in self.tallies[model].rankings]),
+                np.column_stack([rows.belongs(one) for one in tally.rankings]),
                 rows.weight,
                 rows.group,
                 rows.complement,
             )
-        return self._scores[model]
-
-    @cached_property
-    def _scores(self) -> dict[int, ScoredRows]:
-        return {}
+            for at, (rows, tally) in enumerate(zip(self.joined.models, self.tallies, strict=True))
+            if rows.score is not None
+        }
 
 
 def _delong_spread(first: Array, second: Array, rows: ScoredRows) -> Spread:
