@@ -52,6 +52,16 @@ def test_groups_are_drawn_whole():
     assert grouped.corrected.interval.width != alone.corrected.interval.width
 
 
+@pytest.mark.parametrize("measure", ["error_rate", "brier_score"])
+def test_heavy_examples_weigh_as_much_where_the_choice_is_repeated(measure):
+    truth, called = coins(models=3)
+    weight = np.where(np.arange(60) < 30, 100.0, 1.0)
+    right = [np.where(weight > 1, truth, one) for one in called]
+    options = {"scores": [0.8 * one + 0.1 for one in right], "probabilities": True}
+    best = compare(truth, *right, measures=[measure], sample_weight=weight, **options).best
+    assert best.corrected.value == pytest.approx(best.own.value, abs=0.01)
+
+
 def test_an_average_over_examples_is_not_chosen_by():
     truth, first, second = [{"a"}, {"b"}], [{"a"}, {"a"}], [{"a"}, {"b"}]
     result = compare(truth, first, second, multilabel=True, measures=["f1_samples"])

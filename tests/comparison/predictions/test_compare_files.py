@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.compare_files import AlignedModels, compare_files, read_models
+from truerisk.comparison.predictions.compare_files import compare_files, join_models, read_models
 from truerisk.errors import InputError
 from truerisk.inputs import ReadingOptions, Roles
 
@@ -23,11 +23,11 @@ def write(tmp_path):
 
 def join_files(paths, *, roles=None, options=None, progress=None, predictions=(), **how):
     models = read_models(paths, predictions, roles, options, progress)
-    return AlignedModels.of(models, predictions=predictions, **how).joined()
+    return join_models(models, predictions=predictions, **how)
 
 
 def called(joined, model):
-    return [joined.members[code][0] for code in joined.predicted[model]]
+    return [joined.shared.members[code][0] for code in joined.models[model].predicted]
 
 
 def test_ids_join_rows_that_stand_in_another_order(write):
@@ -119,18 +119,18 @@ def test_sets_of_labels_agree_in_any_order(write):
     a = write("a.csv", "y_true,y_pred\na|b,a\nc,c\n")
     b = write("b.csv", "y_true,y_pred\nb|a,b\nc,\n")
     joined = join_files([a, b], options=ReadingOptions(multilabel_separator="|"))
-    assert joined.multilabel
-    assert joined.members[joined.predicted[1][1]] == ()
+    assert joined.shared.multilabel
+    assert joined.shared.members[joined.models[1].predicted[1]] == ()
 
 
 def test_columns_of_one_file_are_models_each_with_its_scores(write):
     path = write("all.csv", "y_true,old,new,s_old,s_new\n1,1,0,0.9,0.1\n0,1,0,0.8,0.2\n")
     plain = join_files([path], predictions=["old", "new"])
     assert plain.names == ("old", "new")
-    assert plain.scores == (None, None)
+    assert [model.score for model in plain.models] == [None, None]
     assert len(plain.source["files"]) == 1
     scored = join_files([path], predictions=["old", "new"], roles=Roles(score=("s_old", "s_new")))
-    assert [score.tolist() for score in scored.scores] == [[0.9, 0.8], [0.1, 0.2]]
+    assert [model.score.tolist() for model in scored.models] == [[0.9, 0.8], [0.1, 0.2]]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_score_columns_are_put_in_one_order_of_the_classes(write):
     a = write("a.csv", "y_true,prob_cat,prob_dog\ncat,0.9,0.1\ndog,0.2,0.8\n")
     b = write("b.csv", "y_true,prob_dog,prob_cat\ncat,0.3,0.7\ndog,0.6,0.4\n")
     joined = join_files([a, b])
-    assert joined.classes == ("cat", "dog")
-    assert joined.scores[1].tolist() == [[0.7, 0.3], [0.4, 0.6]]
+    assert joined.shared.classes == ("cat", "dog")
+    assert joined.models[1].score.tolist() == [[0.7, 0.3], [0.4, 0.6]]
     c = write("c.csv", "y_true,prob_dog,prob_cow\ncat,0.3,0.7\ndog,0.6,0.4\n")
     with pytest.raises(InputError, match="must score the same classes; 'cat'"):
         join_files([a, c])
@@ -173,8 +173,8 @@ def test_groups_and_weights_may_stand_in_one_file_and_must_agree_in_two(write):
     a = write("a.csv", "id,y_true,y_pred,patient,weight\nx,1,1,p,1\ny,0,1,p,2\n")
     b = write("b.csv", "id,y_true,y_pred\nx,1,1\ny,0,1\n")
     joined = join_files([b, a])
-    assert joined.group.tolist() == [0, 0]
-    assert joined.weight.tolist() == [1, 2]
+    assert joined.shared.group.tolist() == [0, 0]
+    assert joined.shared.weight.tolist() == [1, 2]
     c = write("c.csv", "id,y_true,y_pred,patient\nx,1,1,p\ny,0,1,q\n")
     with pytest.raises(InputError, match=r"agree about each example's group.* id 'y': 'p' in"):
         join_files([a, c])

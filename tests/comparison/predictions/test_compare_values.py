@@ -169,3 +169,15 @@ def test_logs_are_compared_by_slices_of_questions(tmp_path):
     for one, other in zip(result.slices, expected.slices, strict=True):
         assert one.comparison.difference == other.comparison.difference
         assert (one.slice, one.n, one.adjusted) == (other.slice, other.n, other.adjusted)
+
+
+def test_files_have_their_groups(write):
+    group = np.arange(100) % 7
+    paths = []
+    for name, right in (("a.csv", A), ("b.csv", B)):
+        rows = [f"{at},{ok},{own}" for at, (ok, own) in enumerate(zip(right, group, strict=True))]
+        paths.append(write("\n".join(["id,ok,group", *rows]), name))
+    result = tr.compare_files(paths, roles=tr.Roles(correct="ok", group="group"))
+    expected = tr.compare_values(A, B, groups=group, names=["a", "b"])
+    assert result["accuracy"] == expected["accuracy"]
+    assert result["accuracy"] != tr.compare_values(A, B, names=["a", "b"])["accuracy"]

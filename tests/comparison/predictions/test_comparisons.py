@@ -8,8 +8,7 @@ import truerisk as tr
 from studies.audit.ledger import read_ledger
 from studies.audit.slices import SliceShare
 from truerisk.cli import main
-from truerisk.comparison.predictions.compare import compare
-from truerisk.comparison.predictions.comparisons import MEASURED
+from truerisk.comparison.predictions.compare import MEASURED, compare
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.results import has_code
 

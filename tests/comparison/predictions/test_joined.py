@@ -10,7 +10,7 @@ NONE = (None, None)
 
 def test_all_models_share_one_list_of_labels():
     joined = join_arrays(["b", "a"], [["b", "b"], ["c", "a"]], NONE)
-    members = [[joined.members[code][0] for code in codes] for codes in joined.predicted]
+    members = [[joined.shared.members[code][0] for code in one.predicted] for one in joined.models]
     assert members == [["b", "b"], ["c", "a"]]
     assert joined.labels == ("a", "b", "c")
 
@@ -62,15 +62,15 @@ def test_weights_must_not_all_be_0():
 def test_scores_alone_become_predictions_at_a_threshold():
     joined = join_arrays(["ham", "spam"], [None, ["ham", "ham"]], [[0.2, 0.9], None])
     made = joined.with_made_predictions(Request(threshold=0.5, pos_label="spam"))
-    assert [made.members[code] for code in made.predicted[0]] == [("ham",), ("spam",)]
-    assert joined.with_made_predictions(Request()).predicted[0] is None
+    assert [made.shared.members[code] for code in made.shared.predicted] == [("ham",), ("spam",)]
+    assert joined.with_made_predictions(Request()).shared.predicted is None
 
 
 def test_score_matrices_become_predictions_of_the_highest():
     table = np.array([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2], [0, 0, 1.0]])
     joined = join_arrays(["a", "b", "c"], [None, None], [table, table])
     made = joined.with_made_predictions(Request())
-    assert [made.members[code][0] for code in made.predicted[0]] == ["b", "a", "c"]
+    assert [made.shared.members[code][0] for code in made.shared.predicted] == ["b", "a", "c"]
 
 
 def test_columns_of_scores_must_be_the_classes():

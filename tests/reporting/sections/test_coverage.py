@@ -11,7 +11,7 @@ from truerisk.estimation.svm.without_resampling import SideBySide
 from truerisk.intervals.measured_coverage import LEARNER, coverage_of
 from truerisk.reporting.render.formats import formatted
 from truerisk.reporting.render.terminal import print_result
-from truerisk.reporting.sections.coverage import EXACT, MARK, is_weighted, promise_table, uses_of
+from truerisk.reporting.sections.coverage import EXACT, MARK, is_weighted, promises_of, uses_of
 from truerisk.results import Comparison, Estimate, Interval
 
 TRUTH = np.array([0, 1, 1, 0] * 30)
@@ -26,8 +26,7 @@ def scored(**options):
 
 
 def rows(result):
-    table = promise_table(result)
-    return {row[0]: row[1:] for row in table.rows}
+    return {row[0]: row[1:] for row in promises_of(result)}
 
 
 def share(value):
@@ -77,7 +76,7 @@ def test_another_level_than_the_measured_one_is_told():
 
 
 def test_other_refits_were_not_measured(make_learner):
-    [row] = promise_table(make_learner("bootstrap")).rows
+    [row] = promises_of(make_learner("bootstrap"))
     assert row[-3:] == ("–", "–", "not measured for these refits")
 
 
@@ -154,14 +153,14 @@ def test_what_is_chosen_or_put_side_by_side_was_not_measured():
 
 def test_data_sets_have_the_signed_rank_interval():
     scores = np.random.default_rng(0).random((12, 2))
-    [row] = promise_table(tr.compare_over_datasets(scores, names=["a", "b"])).rows
+    [row] = promises_of(tr.compare_over_datasets(scores, names=["a", "b"]))
     assert row[:3] == ("signed rank", "typical difference", "95 %")
     assert "n = 10 to 100" in row[-1]
 
 
 def test_what_promises_nothing_is_left_out(make_learner):
     whole = make_learner(name="whole_range", repeats=5)
-    assert promise_table(whole) is None
+    assert not promises_of(whole)
 
 
 def test_every_row_says_what_was_measured_of_its_interval():
@@ -230,7 +229,7 @@ def test_a_learner_is_told_what_was_measured_of_such_refits(make_learner, refits
     result = coverage_of(use.interval.method, "error_rate", design=design, target=target)
     assert use.measured == result
     assert result is not None
-    [row] = promise_table(evaluation).rows
+    [row] = promises_of(evaluation)
     assert design in row[-1]
     assert ("the learner's value" in row[-1]) == (target == LEARNER)
 

@@ -110,7 +110,7 @@ def values_of_winners(replicates: Replicates, sign: float = 1.0) -> Array:
 
 
 def _units(paired: PairedMeasures) -> int:
-    group = paired.rows.group
+    group = paired.rows.shared.group
     return paired.rows.n if group is None else int(group.max()) + 1
 
 
@@ -133,7 +133,7 @@ def _drawn_counts(
     if any(function is None for function in functions):
         return
     counts, cells = joint.counts, len(joint.counts)
-    alone = joined.weight is None and joined.group is None
+    alone = joined.shared.weight is None and joined.shared.group is None
     if alone and cells * len(POISSON) <= joined.n:
         for size in _blocks(REPLICATES, cells):
             table = rng.multinomial(counts, POISSON, size=(size, cells))
@@ -143,9 +143,8 @@ def _drawn_counts(
     at = np.repeat(np.arange(cells), counts) if alone else joint.places
     rows = np.argsort(at, kind="stable")
     starts = np.searchsorted(at[rows], np.arange(cells))
-    weight = 1.0 if joined.weight is None else joined.weight
-    for times in _drawn_rows(joined, len(models), REPLICATES, rng):
-        summed = (np.add.reduceat((weight * one)[:, rows], starts, axis=1) for one in times)
+    for weights in _drawn_rows(joined, len(models), REPLICATES, rng):
+        summed = (np.add.reduceat(one[:, rows], starts, axis=1) for one in weights)
         yield _values(functions, summed)
 
 
@@ -153,11 +152,9 @@ def _drawn_scores(
     paired: PairedMeasures, models: list[int], name: str, rng: np.random.Generator
 ) -> Replicates:
     """Rank the rows again under each weighting."""
-    joined = paired.rows
-    functions = [value_of_scores(name, paired.scores.of_model(at)) for at in models]
-    weight = 1.0 if joined.weight is None else joined.weight
-    for times in _drawn_rows(joined, len(models), REPLICATES_OF_SCORES, rng):
-        yield _values(functions, (weight * one for one in times))
+    functions = [value_of_scores(name, paired.scores.of_model[at]) for at in models]
+    for weights in _drawn_rows(paired.rows, len(models), REPLICATES_OF_SCORES, rng):
+        yield _values(functions, weights)
 
 
 def _drawn_influences(
@@ -171,7 +168,7 @@ def _drawn_influences(
     sums over many units are normal.
     """
     base, average = base_and_average(name)
-    group = paired.rows.group
+    group = paired.rows.shared.group
     # The same draws fall on the same models, in whatever order they are given.
     models = sorted(values, key=lambda at: values[at])
     influences = [paired.scores.influences(at, base, average) for at in models]
@@ -216,11 +213,13 @@ def _blocks(times: int, entries: int) -> Iterator[int]:
 def _drawn_rows(
     joined: JoinedPredictions, models: int, max_times: int, rng: np.random.Generator
 ) -> Iterator[tuple[Array, Array]]:
-    """Draw rows, or groups, with replacement; give how often each came, and which did not."""
+    """Draw rows, or groups, with replacement; give the weights of those drawn, and of the rest."""
+    group, weight = joined.shared.group, joined.shared.weight
+    of_row = 1.0 if weight is None else weight
     times = max(MIN_REPLICATES, min(max_times, MAX_ROWS // (joined.n * models)))
     for size in _blocks(times, joined.n):
-        drawn = np.stack([drawn_units(joined.n, joined.group, rng) for _ in range(size)])
-        yield drawn.astype(np.float64), (drawn == 0).astype(np.float64)
+        drawn = np.stack([drawn_units(joined.n, group, rng) for _ in range(size)])
+        yield of_row * drawn.astype(np.float64), of_row * (drawn == 0).astype(np.float64)
 
 
 def drawn_units(n: int, group: Indices | None, rng: np.random.Generator) -> Indices:

@@ -14,7 +14,7 @@ from truerisk.checks import check_choice, shown
 from truerisk.comparison.predictions.compare import compare_joined
 from truerisk.comparison.predictions.compare_values import compare_held
 from truerisk.comparison.predictions.comparisons import Comparisons
-from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names, in_one_order
+from truerisk.comparison.predictions.joined import JoinedPredictions, checked_names
 from truerisk.comparison.predictions.right_answers import PairedMethod, Region
 from truerisk.errors import InputError
 from truerisk.evaluation.request import Request
@@ -39,7 +39,7 @@ class ModelFile:
     path: Path
     rows: Predictions
     files: PredictionFiles
-    values: QuestionValues | None = None  # of the rows, where they have no labels
+    values: QuestionValues | None = None  # what the scores of the rows are, without labels
 
     @property
     def dropped(self) -> int:
@@ -48,10 +48,7 @@ class ModelFile:
 
     def taken(self, rows: Indices) -> "ModelFile":
         """Take some rows, in this order."""
-        values = self.values
-        if values is not None:
-            values = replace(values, values=values.values[rows])
-        return replace(self, rows=self.rows.taken(rows), values=values)
+        return replace(self, rows=self.rows.taken(rows))
 
     def column(self, name: str) -> NDArray[Any] | None:
         """Return a column that files may have to agree about; groups by their names."""
@@ -137,90 +134,70 @@ def compare_files(
     columns = (by,) if isinstance(by, str) else tuple(by)
     sliced = replace(roles or Roles(), by=columns)
     models = read_models(paths, predictions, sliced, options, progress, pass_at=pass_at)
-    aligned = AlignedModels.of(models, names=names, join=join, predictions=predictions)
+    joined = join_models(models, names=names, join=join, predictions=predictions)
     if models[0].files.roles.of_values:
-        return _compare_values(aligned, request, region)
-    joined = aligned.joined()
+        return _compare_values(models, joined, request, region)
     return compare_joined(
         joined,
         request,
         region=region,
         interval=interval,
         progress=progress,
-        by=joined.by or None,
+        by=joined.shared.by or None,
     )
 
 
-@dataclass(frozen=True)
-class AlignedModels:
-    """Models whose rows are of the same examples in one order, and how they were joined."""
+def join_models(
+    models: list[ModelFile],
+    *,
+    names: Sequence[str] | None = None,
+    join: Join = "auto",
+    predictions: Sequence[str] = (),
+) -> JoinedPredictions:
+    """Join models one to one, and code them alike.
 
-    names: tuple[str, ...]
-    models: list[ModelFile]
-    notes: tuple[str, ...]
-    source: dict[str, Any]
-
-    @classmethod
-    def of(
-        cls,
-        models: list[ModelFile],
-        *,
-        names: Sequence[str] | None = None,
-        join: Join = "auto",
-        predictions: Sequence[str] = (),
-    ) -> "AlignedModels":
-        """Join models one to one.
-
-        By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have;
-        "auto" is "id" where every file has ids.  Files whose true labels disagree are refused.
-        """
-        check_choice(join, JOINS, "join")
-        titles = list(predictions) or _titles(models)
-        model_names = checked_names(titles if names is None else names, len(models))
-        how = _how(join, models)
-        aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
-        _check_truth(aligned)
-        notes = [
-            f"{name}: {note}"
-            for name, model in zip(model_names, models, strict=True)
-            for note in model.files.notes
-        ]
-        notes += _by_row_after_all(model_names, models) if how == "row" and join == "auto" else ()
-        if left_out:
-            listed = ", ".join(
-                f"{lost} of {name}" for name, lost in zip(model_names, left_out, strict=True)
-            )
-            notes.append(f"Examples that are not in every file were left out: {listed}.")
-        source = _source(models, how, left_out)
-        return cls(model_names, aligned, tuple(dict.fromkeys(notes)), source)
-
-    @property
-    def group(self) -> Indices | None:
-        """The groups that the files agree about, numbered; None without groups."""
-        group = _agreed("group", self.models)
-        return None if group is None else code_groups(group)
-
-    def joined(self) -> JoinedPredictions:
-        """Code all models alike."""
-        shared = in_one_order(self.names, [model.rows for model in self.models])
-        joined = JoinedPredictions.of(self.names, shared, notes=self.notes, source=self.source)
-        return replace(joined, weight=_agreed("weight", self.models), group=self.group)
+    By "id" in any order; by "row" in one order; "inner" keeps the ids that all files have; "auto"
+    is "id" where every file has ids.  Files whose true labels disagree are refused.
+    """
+    check_choice(join, JOINS, "join")
+    titles = list(predictions) or _titles(models)
+    model_names = checked_names(titles if names is None else names, len(models))
+    how = _how(join, models)
+    aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
+    _check_truth(aligned)
+    notes = [
+        f"{name}: {note}"
+        for name, model in zip(model_names, models, strict=True)
+        for note in model.files.notes
+    ]
+    notes += _by_row_after_all(model_names, models) if how == "row" and join == "auto" else ()
+    if left_out:
+        listed = ", ".join(
+            f"{lost} of {name}" for name, lost in zip(model_names, left_out, strict=True)
+        )
+        notes.append(f"Examples that are not in every file were left out: {listed}.")
+    joined = JoinedPredictions.of(
+        model_names,
+        [model.rows for model in aligned],
+        notes=tuple(dict.fromkeys(notes)),
+        source=_source(models, how, left_out),
+    )
+    weight, group = _agreed("weight", aligned), _agreed("group", aligned)
+    return joined.sharing(weight=weight, group=None if group is None else code_groups(group))
 
 
-def _compare_values(aligned: AlignedModels, request: Request, region: Region) -> Comparisons:
+def _compare_values(
+    models: list[ModelFile], joined: JoinedPredictions, request: Request, region: Region
+) -> Comparisons:
     """Compare models of which each row has a value, and no label."""
     held = {
-        name: replace(model.values, groups=aligned.group)
-        for name, model in zip(aligned.names, aligned.models, strict=True)
-        if model.values is not None
+        name: replace(model.values, values=rows.score, groups=joined.shared.group)
+        for name, model, rows in zip(joined.names, models, joined.models, strict=True)
+        if model.values is not None and rows.score is not None
     }
+    by = joined.shared.by
     return compare_held(
-        held,
-        request,
-        region=region,
-        notes=aligned.notes,
-        source=aligned.source,
-        by=aligned.models[0].rows.by,
+        held, request, region=region, notes=joined.notes, source=joined.source, by=by
     )
 
 

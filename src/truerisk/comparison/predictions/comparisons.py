@@ -12,11 +12,9 @@ import numpy as np
 from truerisk.aliases import Indices
 from truerisk.checks import listed
 from truerisk.comparison.conclusion import AlternativeTest, between
-from truerisk.comparison.predictions.joined import MANY_CLASSES, JoinedPredictions
 from truerisk.comparison.predictions.right_answers import NamePair, OmnibusTest, PairTable
 from truerisk.errors import InputError
-from truerisk.evaluation.request import Request
-from truerisk.evaluation.slicing import SlicedRows, columns_of, sliced
+from truerisk.evaluation.slicing import SlicedRows
 from truerisk.intervals.multiplicity import benjamini_hochberg, holm
 from truerisk.measures.registry import base_and_average, base_measure, find_measure, spoken_title
 from truerisk.results import (
@@ -34,14 +32,7 @@ from truerisk.results import (
     number,
 )
 
-MEASURED = (
-    "Measured: of 5 slices in which two models are equally good one or more is called different in "
-    "0.7 to 3.3 % of simulated data sets (docs/slices.md)."
-)
-BESIDE = ("f1", "f1_macro", "roc_auc")  # compared in slices beside the main measure
 MAX_NAMED = 4
-
-Compare = Callable[[JoinedPredictions, Request], "Comparisons"]
 
 Key = str | tuple[str, str, str]
 
@@ -327,30 +318,6 @@ def _of_the_best(result: Comparisons) -> Iterator[Finding]:
     yield Finding(text, code="winner_corrected")
 
 
-def with_compared_slices(
-    result: Comparisons, joined: JoinedPredictions, request: Request, by: Any, compare: Compare
-) -> Comparisons:
-    """Compare the models in each slice, too, and say where the finding is another one."""
-    weight = joined.weight
-    counts = np.ones(joined.n, bool) if weight is None else weight > 0
-    columns = columns_of(by, joined.n)
-    parts = list(sliced(columns, counts=counts, group=joined.group))
-    measures = request.measures or (
-        result.measure,
-        *(name for name in BESIDE if name in result.measures and name != result.measure),
-    )
-    positive = next(iter(result.evaluations.values())).pos_label
-    own = replace(request, measures=measures, pos_label=positive or request.pos_label)
-    if joined.classes is None and len(joined.labels) >= MANY_CLASSES:
-        joined = replace(joined, classes=joined.labels)
-
-    def of_rows(rows: Indices) -> Comparisons:
-        return compare(joined.taken(rows), own)
-
-    compared = with_slices_compared(result, parts, tuple(columns), of_rows)
-    return replace(compared, notes=(*compared.notes, Finding(MEASURED, code="slices_measured")))
-
-
 def with_slices_compared(
     result: Comparisons,
     parts: Sequence[SlicedRows],
@@ -358,51 +325,38 @@ def with_slices_compared(
     of_rows: Callable[[Indices], Comparisons],
 ) -> Comparisons:
     """Compare the models in each of these slices, and adjust for their number."""
-    of_slices: list[ComparedSlice] = []
+    compared: list[tuple[str, tuple[str, ...], int, Comparison]] = []
     notes: list[str] = [note for part in parts for note in part.notes]
     for part in parts:
         for at, name in enumerate(part.names):
             rows = np.flatnonzero(part.codes == at)
             try:
-                compared = of_rows(rows)
+                of_slice = of_rows(rows)
             except InputError as error:
                 text = f"{name}: not compared by itself: {error}"
                 notes.append(Finding(text, code="slice_not_compared"))
                 continue
-            of_slices += [
-                ComparedSlice(
-                    slice=name,
-                    columns=part.columns,
-                    n=len(rows),
-                    comparison=one,
-                    adjusted=math.nan,
-                    listed=math.nan,
-                    finding="no evidence",
-                )
-                for one in compared.pairs
-            ]
-    slices = _adjusted(of_slices, result.level)
+            compared += [(name, part.columns, len(rows), one) for one in of_slice.pairs]
+    raw = [one.p_value for *_, one in compared]
+    adjusted = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
+    slices = tuple(
+        ComparedSlice(
+            slice=name,
+            columns=of_columns,
+            n=n,
+            comparison=one,
+            adjusted=strict,
+            listed=listed,
+            finding=_finding(one, strict, result.level),
+        )
+        for (name, of_columns, n, one), (strict, listed) in zip(compared, adjusted, strict=True)
+    )
     return replace(
         result,
         slices=slices,
         verdict=(*result.verdict, *_findings(result, slices)),
         notes=(*result.notes, *notes),
         settings={**result.settings, "by": columns},
-    )
-
-
-def _adjusted(compared: list[ComparedSlice], level: float) -> tuple[ComparedSlice, ...]:
-    raw = [one.comparison.p_value for one in compared]
-    return tuple(
-        replace(
-            one,
-            adjusted=strict,
-            listed=listed,
-            finding=_finding(one.comparison, strict, level),
-        )
-        for one, strict, listed in zip(
-            compared, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True
-        )
     )
 
 

@@ -1,7 +1,7 @@
 """The predictions of several models on the same examples, coded alike."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies, with_one_score
@@ -33,25 +33,15 @@ MAX_RESAMPLED = (
 
 @dataclass(frozen=True)
 class JoinedPredictions:
-    """The predictions of k models for the same n examples; `members` is the label set of each code.
+    """The predictions of k models for the same n examples, coded alike.
 
-    `predicted` and `scores` hold one entry per model, None where a model has none; `classes` names
-    the columns of score matrices.
+    All have the truth, label sets, weights, groups and score classes of the first, `shared`.
     """
 
     names: tuple[str, ...]
-    truth: NDArray[Any]
-    predicted: tuple[NDArray[Any] | None, ...]
-    scores: tuple[NDArray[Any] | None, ...]
-    members: tuple[tuple[str, ...], ...]
-    multilabel: bool = False
-    classes: tuple[str, ...] | None = None
-    weight: Array | None = None
-    group: Indices | None = None
+    models: tuple[Predictions, ...]
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
-    complements: tuple[Array | None, ...] = ()
-    by: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -64,92 +54,63 @@ class JoinedPredictions:
     ) -> "JoinedPredictions":
         """Join models whose rows stand in one order; the first has what all share."""
         book: dict[tuple[str, ...], int] = {}
-        alike = [model.recoded(book) for model in models]
-        first = alike[0]
-        return cls(
-            names=names,
+        first, *others = (model.recoded(book) for model in _in_one_order(names, models))
+        return cls(names, (first, *others), notes, source or {}).sharing(
             truth=first.truth,
-            predicted=tuple(model.predicted for model in alike),
-            scores=tuple(model.score for model in alike),
             members=tuple(book),
             multilabel=first.multilabel,
-            classes=next((model.classes for model in alike if model.classes is not None), None),
+            classes=next((model.classes for model in models if model.classes is not None), None),
             weight=first.weight,
             group=first.group,
-            by=first.by,
-            notes=notes,
-            source=source or {},
+            ids=None,
         )
+
+    @property
+    def shared(self) -> Predictions:
+        """The model whose truth, label sets, weights, groups and columns to slice by all have."""
+        return self.models[0]
+
+    def sharing(self, **columns: Any) -> "JoinedPredictions":
+        """Give all models these columns."""
+        return replace(self, models=tuple(replace(model, **columns) for model in self.models))
 
     @property
     def n(self) -> int:
         """How many examples there are."""
-        return len(self.truth)
+        return self.shared.n
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that some example has or some model predicts."""
-        columns = [self.truth, *(one for one in self.predicted if one is not None)]
-        codes = {code for one in columns for code in np.flatnonzero(np.bincount(one)).tolist()}
-        return in_order({label for code in codes for label in self.members[code]})
+        return in_order({label for model in self.models for label in model.labels})
 
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
         """The place of each code in the order of the labels, wherever the codes came from."""
-        ranks = np.empty(len(self.members), dtype=np.int64)
-        ranks[sorted(range(len(ranks)), key=self.members.__getitem__)] = np.arange(len(ranks))
+        members = self.shared.members
+        ranks = np.empty(len(members), dtype=np.int64)
+        ranks[sorted(range(len(ranks)), key=members.__getitem__)] = np.arange(len(ranks))
         return ranks
 
-    def ranked(self, model: int | None) -> NDArray[Any]:
-        """Give the ranks of what a model predicts; of what is true for None."""
-        column = self.truth if model is None else np.asarray(self.predicted[model])
-        if model not in self._ranked:
-            ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
-            self._ranked[model] = ranks[column]
-        return self._ranked[model]
-
     @cached_property
-    def _ranked(self) -> dict[int | None, NDArray[Any]]:
-        return {}
+    def ranked(self) -> dict[int | None, NDArray[Any]]:
+        """The ranks of what each model predicts, and, for None, of what is true."""
+        ranks = self.ranks.astype(np.min_scalar_type(len(self.ranks)))
+        columns: dict[int | None, Any] = {None: self.shared.truth}
+        columns |= enumerate(model.predicted for model in self.models)
+        return {model: ranks[one] for model, one in columns.items() if one is not None}
 
     def taken(self, rows: Indices) -> "JoinedPredictions":
         """Take some rows, in this order."""
-
-        def of(column: NDArray[Any] | None) -> Any:
-            return None if column is None else column[rows]
-
-        return replace(
-            self,
-            truth=of(self.truth),
-            predicted=tuple(map(of, self.predicted)),
-            scores=tuple(map(of, self.scores)),
-            complements=tuple(map(of, self.complements)),
-            weight=of(self.weight),
-            group=of(self.group),
-            by={name: of(column) for name, column in self.by.items()},
-        )
+        return replace(self, models=tuple(model.taken(rows) for model in self.models))
 
     def tallies(self, model: int, request: Request) -> Tallies:
         """Tally one model's predictions; all models share one list of labels."""
-        classes = self.classes
-        if classes is None and (self.multilabel or len(self.labels) >= MANY_CLASSES):
+        classes, multilabel = self.shared.classes, self.shared.multilabel
+        if classes is None and (multilabel or len(self.labels) >= MANY_CLASSES):
             classes = self.labels
-        tally = PredictionTally(request, self.multilabel, classes)
-        return tally.add(self.model(model)).finish(self.members)
-
-    def model(self, at: int) -> Predictions:
-        """Return the predictions of one model."""
-        return Predictions(
-            self.truth,
-            self.members,
-            self.predicted[at],
-            self.scores[at],
-            self.weight,
-            self.group,
-            self.multilabel,
-            self.classes,
-            complement=self.complements[at] if self.complements else None,
-        )
+        tally = PredictionTally(request, multilabel, classes)
+        return tally.add(self.models[model]).finish(self.shared.members)
 
     def with_made_predictions(self, request: Request) -> "JoinedPredictions":
         """Predict what scores highest, or at least the threshold, where a model has only scores.
@@ -161,39 +122,36 @@ class JoinedPredictions:
 
     def with_highest_or_above(self, request: Request) -> "JoinedPredictions":
         """Make predictions of the scores as they are."""
-        book = {one: code for code, one in enumerate(self.members)}
-        predicted = [
-            self._made(score, request, book) if given is None else given
-            for given, score in zip(self.predicted, self.scores, strict=True)
+        book = {one: code for code, one in enumerate(self.shared.members)}
+        models = [
+            replace(model, predicted=self._made(model.score, request, book))
+            if model.predicted is None
+            else model
+            for model in self.models
         ]
-        return replace(self, predicted=tuple(predicted), members=tuple(book))
+        return replace(self, models=tuple(models)).sharing(members=tuple(book))
 
     def _check_spelling(self, request: Request) -> None:
-        known = (*(self.classes or ()), *(request.average_over or ()))
-        for at, name in enumerate(self.names):
+        known = (*(self.shared.classes or ()), *(request.average_over or ()))
+        for name, model in zip(self.names, self.models, strict=True):
             try:
-                self.model(at).check_spelling(known, request.pos_label)
+                model.check_spelling(known, request.pos_label)
             except InputError as error:
                 raise InputError(f"{shown(name)}: {error}") from None
 
     def _with_one_score(self, request: Request) -> "JoinedPredictions":
-        if self.multilabel or positive_of_pair(self.classes, request.pos_label) is None:
+        classes = self.shared.classes
+        if self.shared.multilabel or positive_of_pair(classes, request.pos_label) is None:
             return self
-        members = tuple(dict.fromkeys([*self.members, *((one,) for one in self.classes or ())]))
-        whole = replace(self, members=members)
-        models = [with_one_score(whole.model(at), request) for at in range(len(self.names))]
-        return replace(
-            whole,
-            predicted=tuple(model.predicted for model in models),
-            scores=tuple(model.score for model in models),
-            complements=tuple(model.complement for model in models),
-            classes=None,
-        )
+        members = dict.fromkeys([*self.shared.members, *((one,) for one in classes or ())])
+        whole = self.sharing(members=tuple(members))
+        models = tuple(with_one_score(model, request) for model in whole.models)
+        return replace(whole, models=models).sharing(classes=None)
 
     def _made(
         self, score: NDArray[Any] | None, request: Request, book: dict[tuple[str, ...], int]
     ) -> NDArray[Any] | None:
-        threshold = request.threshold
+        threshold, classes = request.threshold, self.shared.classes
         if score is None or (threshold is None and score.ndim == 1):
             return None
 
@@ -209,11 +167,10 @@ class JoinedPredictions:
                 )
             codes = [code_of((label,)) for label in (*others, pos_label)]
             return np.array(codes)[(score >= threshold).astype(np.intp)]
-        if self.classes is None:
+        if classes is None:
             return None
-        return made_predictions(
-            score, self.classes, code_of, multilabel=self.multilabel, threshold=threshold
-        )
+        multilabel = self.shared.multilabel
+        return made_predictions(score, classes, code_of, multilabel=multilabel, threshold=threshold)
 
 
 def join_arrays(
@@ -257,11 +214,11 @@ def join_arrays(
         )
         for one, score in zip(models, scores, strict=True)
     ]
-    notes = tuple(label_notes(joined.members, "" if multilabel else None))
-    return JoinedPredictions.of(model_names, in_one_order(model_names, named), notes=notes)
+    notes = tuple(label_notes(joined.shared.members, "" if multilabel else None))
+    return JoinedPredictions.of(model_names, named, notes=notes)
 
 
-def in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
+def _in_one_order(names: tuple[str, ...], models: Sequence[Predictions]) -> list[Predictions]:
     """Put the score columns of all models in the order of the first that has several."""
     classes = next((model.classes for model in models if model.classes is not None), None)
     if classes is None:
@@ -305,29 +262,33 @@ def rows_that_count(joined: JoinedPredictions) -> JoinedPredictions:
     nor of models matters: resamples of one seed fall on the same examples.  Many rows without
     weights and groups are not resampled, and stay in their order.
     """
-    weight = joined.weight
+    weight = joined.shared.weight
     counted = joined if weight is None else joined.taken(np.flatnonzero(weight > 0))
-    if counted.weight is not None and (counted.weight == counted.weight[0]).all():
-        counted = replace(counted, weight=None)
-    if counted.group is not None:
-        codes = np.unique(counted.group, return_inverse=True)[1].astype(np.intp)
-        counted = replace(counted, group=None if codes.max() + 1 == counted.n else codes)
-    if counted.weight is None and counted.group is None and counted.n > MAX_RESAMPLED:
+    weight, group = counted.shared.weight, counted.shared.group
+    if weight is not None and (weight == weight[0]).all():
+        weight = None
+    if group is not None:
+        codes = np.unique(group, return_inverse=True)[1].astype(np.intp)
+        group = None if codes.max() + 1 == counted.n else codes
+    counted = counted.sharing(weight=weight, group=group)
+    if weight is None and group is None and counted.n > MAX_RESAMPLED:
         return counted
     return counted.taken(np.lexsort(_keys(counted)[::-1]))
 
 
 def _keys(joined: JoinedPredictions) -> list[NDArray[Any]]:
     """Give what the rows are ordered by, the weightiest first."""
-    ranks = joined.ranks
-    keys: list[NDArray[Any]] = [] if joined.group is None else [joined.group]
-    keys.append(ranks[joined.truth])
-    keys += [] if joined.weight is None else [joined.weight]
+    ranks, shared = joined.ranks, joined.shared
+    keys = (shared.group, ranks[shared.truth], shared.weight)
     models = [
-        [*_score_columns(score), *([] if predicted is None else [ranks[predicted]])]
-        for predicted, score in zip(joined.predicted, joined.scores, strict=True)
+        [
+            *_score_columns(model.score),
+            *([] if model.predicted is None else [ranks[model.predicted]]),
+        ]
+        for model in joined.models
     ]
-    return keys + [column for model in sorted(models, key=_fingerprint) for column in model]
+    columns = [column for model in sorted(models, key=_fingerprint) for column in model]
+    return [*(one for one in keys if one is not None), *columns]
 
 
 def _score_columns(score: NDArray[Any] | None) -> list[NDArray[Any]]:

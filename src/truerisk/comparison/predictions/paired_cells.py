@@ -51,23 +51,18 @@ class PairedCells:
     ) -> "PairedCells":
         """Count the joint cells of two models that both have predictions."""
         joint = JointCells.of(joined, pair)
-        place = {label: at for at, label in enumerate(labels)}
-        truth, first, second = (
-            LabelSets.of_sets(part, joined.members, place) for part in joint.codes
-        )
-        rows, weight = joint.counts, joined.weight
-        at = joint.places if weight is not None or joined.group is not None else np.zeros(0, int)
-        cells = Cells(
-            labels=labels,
-            truth=truth,
-            predicted=first,
-            totals=rows if weight is None else np.bincount(at, weights=weight),
-            rows=rows,
-            squares=None if weight is None else np.bincount(at, weights=weight**2).astype(float),
-            by_group=_by_group(joined, at, len(rows)),
-            multilabel=joined.multilabel,
-        )
-        return cls._with_discordant_cells(cells, second)
+        first, second = (joint.of_model(at, labels, joined) for at in range(2))
+        shared, weight = joined.shared, joined.shared.weight
+        if shared.group is not None:
+            by_group = _by_group(shared.group, weight, joint.places, len(joint.counts))
+            first = replace(first, by_group=by_group)
+        if weight is not None:
+            first = replace(
+                first,
+                totals=np.bincount(joint.places, weights=weight),
+                squares=np.bincount(joint.places, weights=weight**2).astype(float),
+            )
+        return cls._with_discordant_cells(first, second.predicted)
 
     @classmethod
     def _with_discordant_cells(cls, first: Cells, second: LabelSets) -> "PairedCells":
@@ -153,8 +148,8 @@ class JointCells:
     @classmethod
     def of(cls, joined: JoinedPredictions, models: Sequence[int]) -> "JointCells":
         """Count the cells of some models, all of which have predictions."""
-        size, code_of = len(joined.members), np.argsort(joined.ranks)
-        columns = [joined.ranked(at) for at in (None, *models)]
+        size, code_of = len(joined.shared.members), np.argsort(joined.ranks)
+        columns = [joined.ranked[at] for at in (None, *models)]
         kind = np.min_scalar_type(min(size ** len(columns), LARGEST_KEY))
         keys = columns[0].astype(kind)
         for done, column in enumerate(columns[1:], start=2):
@@ -177,14 +172,14 @@ class JointCells:
 
     def of_model(self, model: int, labels: tuple[str, ...], joined: JoinedPredictions) -> Cells:
         """Give the joint cells as those of one model."""
-        place = {label: at for at, label in enumerate(labels)}
+        place, members = {label: at for at, label in enumerate(labels)}, joined.shared.members
         return Cells(
             labels,
-            LabelSets.of_sets(self.codes[0], joined.members, place),
-            LabelSets.of_sets(self.codes[1 + model], joined.members, place),
+            LabelSets.of_sets(self.codes[0], members, place),
+            LabelSets.of_sets(self.codes[1 + model], members, place),
             self.counts,
             self.counts,
-            multilabel=joined.multilabel,
+            multilabel=joined.shared.multilabel,
         )
 
     @cached_property
@@ -235,11 +230,9 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     return np.column_stack([np.where(defined, values, 0.0), defined])
 
 
-def _by_group(joined: JoinedPredictions, at: NDArray[Any], cells: int) -> NDArray[Any] | None:
-    if joined.group is None:
-        return None
-    groups = int(joined.group.max()) + 1
-    flat = np.bincount(joined.group * cells + at, weights=joined.weight, minlength=groups * cells)
+def _by_group(group: Indices, weight: Array | None, at: Indices, cells: int) -> NDArray[Any]:
+    groups = int(group.max()) + 1
+    flat = np.bincount(group * cells + at, weights=weight, minlength=groups * cells)
     table = flat.reshape(groups, cells)
     # One order of the groups, whatever that of the rows.
     return np.asarray(table[np.lexsort(table.T)])

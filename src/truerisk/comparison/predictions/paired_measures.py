@@ -89,7 +89,7 @@ class PairedScores:
         """Compare two models by a measure of their scores; `value` is the difference seen."""
         spread, method = self._spread(pair, name)
         if spread.is_zero and not math.isnan(value):
-            units = self.of_model(pair[0]).rarest
+            units = self.of_model[pair[0]].rarest
             return without_spread(value, units, width=self._width(pair, name), method=method)
         outcome = spread.outcome(value, method)
         if method == "delong_paired":
@@ -101,7 +101,7 @@ class PairedScores:
         return outcome
 
     def _of_grouped_areas(self, pair: tuple[int, int], outcome: TestOutcome) -> TestOutcome:
-        first, second = (self.of_model(at).group_values("roc_auc") for at in pair)
+        first, second = (self.of_model[at].group_values("roc_auc") for at in pair)
         if self.mover:
 
             def ends_at(level: float) -> Ends:
@@ -117,12 +117,12 @@ class PairedScores:
         low, high = find_measure(base_and_average(name)[0]).measure_range
         if math.isfinite(high - low):
             return high - low
-        rows = [self.of_model(at).losses(name) for at in pair]
+        rows = [self.of_model[at].losses(name) for at in pair]
         losses = [float(np.nanmax(one)) for one in rows if one is not None]
         return max(losses, default=math.inf)
 
     def _spread(self, pair: tuple[int, int], name: str) -> tuple[Spread, str]:
-        first, second = self.of_model(pair[0]), self.of_model(pair[1])
+        first, second = self.of_model[pair[0]], self.of_model[pair[1]]
         base, average = base_and_average(name)
         if first.group is not None:
             values = [one.group_values(base, average) for one in (first, second)]
@@ -152,36 +152,27 @@ class PairedScores:
             self._held.clear()
         held = self._held.setdefault((base, average), {})
         if model not in held:
-            held[model] = self.of_model(model).influences(base, average)
+            held[model] = self.of_model[model].influences(base, average)
         return held[model]
 
     @cached_property
     def _held(self) -> dict[tuple[str, str | None], dict[int, Array]]:
         return {}
 
-    def of_model(self, model: int) -> ScoredRows:
-        """Give the scores of one model."""
-        if model not in self._scores:
-            score = self.joined.scores[model]
-            if score is None:
-                raise TypeError("A measure of scores needs scores.")
-            members, truth = self.joined.members, self.joined.truth
-            belongs = [
-                np.array([label in one for one in members])[truth]
-                for label in self.tallies[model].rankings
-            ]
-            self._scores[model] = ScoredRows(
-                score[:, None] if score.ndim == 1 else score,
-                np.column_stack(belongs),
-                self.joined.weight,
-                self.joined.group,
-                self.joined.complements[model] if self.joined.complements else None,
-            )
-        return self._scores[model]
-
     @cached_property
-    def _scores(self) -> dict[int, ScoredRows]:
-        return {}
+    def of_model(self) -> dict[int, ScoredRows]:
+        """The scores of each model that has some."""
+        return {
+            at: ScoredRows(
+                rows.score[:, None] if rows.score.ndim == 1 else rows.score,
+                np.column_stack([rows.belongs(one) for one in tally.rankings]),
+                rows.weight,
+                rows.group,
+                rows.complement,
+            )
+            for at, (rows, tally) in enumerate(zip(self.joined.models, self.tallies, strict=True))
+            if rows.score is not None
+        }
 
 
 def _delong_spread(first: Array, second: Array, rows: ScoredRows) -> Spread:
@@ -245,7 +236,8 @@ class PairedMeasures:
             table = self.table(pair) if outcome.method == "mcnemar_mid_p" else None
             upwards = _measure_needs(name)[1]
             beside += within_region(table, outcome.ends_at, region, higher_is_better=upwards)
-        if self.rows.multilabel and self.rows.weight is None and self.table(pair) is not None:
+        shared = self.rows.shared
+        if shared.multilabel and shared.weight is None and self.table(pair) is not None:
             beside += tests_beside(name, *self.cells(pair).both)
         return comparison, tuple(beside)
 
@@ -267,8 +259,8 @@ class PairedMeasures:
     def right(self) -> tuple[Flags | None, ...]:
         """Which examples each model gets right in every label."""
         return tuple(
-            None if codes is None else np.asarray(codes == self.rows.truth)
-            for codes in self.rows.predicted
+            None if model.predicted is None else np.asarray(model.predicted == model.truth)
+            for model in self.rows.models
         )
 
     @cached_property
@@ -283,7 +275,8 @@ class PairedMeasures:
 
     def _outcome(self, pair: Pair, name: str, value: float, region: float | None) -> TestOutcome:
         table = self.table(pair)
-        plain = self.rows.weight is None and self.rows.group is None
+        group = self.rows.shared.group
+        plain = self.rows.shared.weight is None and group is None
         if table is not None and plain and self._is_of_right_answers(name):
             return by_table(
                 table,
@@ -298,7 +291,7 @@ class PairedMeasures:
         cells = self.cells(pair)
         spread = cells.difference(name, self.average_over, self.request.zero_division)
         is_open = spread.is_zero and not math.isnan(value)
-        if self.rows.group is None:
+        if group is None:
             return spread.outcome(value, "paired_delta", (NO_VARIATION,) if is_open else ())
         if is_open:
             units = cells.sample.class_units
@@ -307,7 +300,7 @@ class PairedMeasures:
 
     def _is_of_right_answers(self, name: str) -> bool:
         """Whether a measure is the share of right, or of wrong, answers, by whatever name."""
-        micro = not self.rows.multilabel and self.request.average_over is None
+        micro = not self.rows.shared.multilabel and self.request.average_over is None
         return name in {"accuracy", "error_rate"} or (micro and name in RIGHT_ANSWERS)
 
     @cached_property
@@ -336,8 +329,8 @@ class PairedMeasures:
         """Whether both models say the same of every example, as far as the measure looks."""
         key = (pair, is_of_counts(name))
         if key not in self._alike:
-            columns = self.rows.predicted if key[1] else self.rows.scores
-            first, second = columns[pair[0]], columns[pair[1]]
+            column = "predicted" if key[1] else "score"
+            first, second = (getattr(self.rows.models[at], column) for at in pair)
             there = first is not None and second is not None
             self._alike[key] = there and np.array_equal(np.asarray(first), np.asarray(second))
         return self._alike[key]

@@ -172,9 +172,9 @@ def text_tests(
 def _where_it_applies(name: str, test: TextTest, joined: "JoinedPredictions") -> TextTest:
     """Give the test, or NaN with the reason why it is none here."""
     reason, of_categories = "", name.startswith("macro")
-    if not joined.multilabel and not of_categories:
+    if not joined.shared.multilabel and not of_categories:
         reason = "with one label for each document a mistake is two wrong decisions that are one."
-    elif not joined.multilabel and len(joined.labels) <= 2:
+    elif not joined.shared.multilabel and len(joined.labels) <= 2:
         reason = "two classes are a category and its complement, no sample of categories."
     elif of_categories and len(joined.labels) < 2:
         reason = "one category is no sample of categories."

@@ -12,7 +12,7 @@ from truerisk.reporting import document as doc
 from truerisk.reporting.colours import FIGURE
 from truerisk.reporting.escaping import figure_label, visible
 from truerisk.reporting.presenter import Presenter, Use
-from truerisk.reporting.results.comparison import SIDES
+from truerisk.reporting.results.comparison import side_words
 from truerisk.reporting.sections.coverage import look_up
 from truerisk.reporting.sections.differences import (
     Difference,
@@ -198,11 +198,9 @@ class OverDatasetsPresenter(Presenter):
 def _pairs(result: OverDatasets, shown: Sequence[PairOverDatasets], left_out: int) -> doc.Section:
     rows = [_pair_difference(result, pair, _title(pair)) for pair in shown]
     alone = len(rows) == 1
-    side = SIDES[result.higher_is_better]
-    region = "" if result.region is None else f", ± {result.region:g} does not matter"
     return differences_section(
         "Every pair, and how sure it is",
-        [] if alone else [DifferenceGroup(f"Typical difference. {side}{region}", rows)],
+        [] if alone else [DifferenceGroup(f"Typical difference. {side_words(rows[0])}", rows)],
         level=percent(result.level),
         main=rows[0] if alone else None,
         left_out=left_out,

@@ -6,7 +6,6 @@ from typing import Any
 
 from truerisk.intervals import measured_coverage as ledger
 from truerisk.measures.registry import measure_of, title_of
-from truerisk.reporting.document import Table, heads
 from truerisk.reporting.presenter import Use, presenter_of
 from truerisk.reporting.wording import MAX_NAMED, NO_INTERVAL, count, counted, percent, spoken
 from truerisk.results import Estimate, Interval, Row, has_code
@@ -23,10 +22,11 @@ BAND = "simultaneous_rectangles"  # of a whole curve
 BANDS = {"roc": "ROC curve", "precision_recall": "precision and recall"}
 
 
-def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
-    """Give a row for each kind of interval in a result; None where there is none.
+def promises_of(result: Any, rivals: Iterable[Estimate] = ()) -> list[tuple[str, ...]]:
+    """Say of each kind of interval in a result whether it keeps its promise.
 
-    `rivals` are estimates by other rules that are shown beside it.
+    Words for its name, what it is of, what it promises, what it covered on average and at least,
+    and where that was measured.  `rivals` are estimates by other rules that are shown beside it.
     """
     groups: dict[tuple[Any, ...], list[Use]] = {}
     for use in uses_of(result, rivals):
@@ -36,16 +36,10 @@ def promise_table(result: Any, rivals: Iterable[Estimate] = ()) -> Table | None:
             of_difference = one.measure.startswith(ledger.DIFFERENCE)
             alike = (one.page, one.design, one.target, one.level, one.role, of_difference)
         groups.setdefault((use.interval.method, use.interval.level, *alike), []).append(use)
-    if not groups:
-        return None
-    columns = heads(
-        "Interval", "Of", "#Promised", "#Covered on average", "#At least", "Measured on"
-    )
-    rows = [
+    return [
         (spoken(key[0]), _of(uses), percent(key[1]), *_shares(uses), _where(uses, key[1]))
         for key, uses in groups.items()
     ]
-    return Table("Does each interval keep its promise?", columns, tuple(rows))
 
 
 def _of(uses: list[Use]) -> str:

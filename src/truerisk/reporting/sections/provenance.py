@@ -8,7 +8,7 @@ from typing import Any
 from truerisk.reporting.document import SENTENCE, Facts, Section
 from truerisk.reporting.escaping import visible
 from truerisk.reporting.presenter import facts_of
-from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promise_table
+from truerisk.reporting.sections.coverage import ELSEWHERE, NO_PROMISE, promises_of
 from truerisk.reporting.wording import NO_INTERVAL, count, plain_text, spoken
 from truerisk.results import Estimate, as_plain
 
@@ -42,11 +42,11 @@ def provenance_sections(
 
     `source` is one file (`path`, `rows`, `bytes`, `sha256` …), or `files` and `roles`.
     """
-    promises = promise_table(result, rivals)
-    if promises is not None:
+    promises = promises_of(result, rivals)
+    if promises:
         yield _section(
-            promises.title,
-            map(_promise, promises.rows),
+            "Does each interval keep its promise?",
+            map(_promise, promises),
             "How often intervals of each kind contained the truth where the truth was known, "
             "beside what they promise for examples drawn independently.",
         )
