@@ -50,6 +50,7 @@ from truerisk.svm.gram.path import (
     spread,
     start_at,
 )
+from truerisk.svm.kernels import POWERS
 
 plain = uncompiled("gram")
 
@@ -799,3 +800,22 @@ def test_the_uncompiled_twin_finishes_alike():
     ends = [finished(module, gram, problems) for module in (compiled, plain)]
     np.testing.assert_array_equal(ends[0][1], ends[1][1])
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-9)
+
+
+@pytest.mark.parametrize("loops", [compiled, plain])
+def test_exponentials_are_those_of_numpy_wherever_they_stand(loops):
+    rng = np.random.default_rng(0)
+    values = -rng.random((5, 37)) * np.array([[1e-12], [0.5], [5.0], [40.0], [700.0]])
+    values[:, :6] = [0.0, 1e-15, -np.log(2.0), -0.5 * np.log(2.0), -745.0, -1e9]
+    values[:, 36] = values[:, 20]
+    before = values.copy()
+    loops.exponentials(values, 1, 5, 2, POWERS)
+    np.testing.assert_array_equal(values[0], before[0])
+    np.testing.assert_array_equal(values[:, :2], before[:, :2])
+    exact = np.exp(np.minimum(before[1:, 2:], 0.0))
+    sizes = 1.0 + np.abs(before[1:, 2:])
+    assert np.all(np.abs(values[1:, 2:] - exact) <= 4e-16 * sizes * exact + 1e-307)
+    np.testing.assert_array_equal(values[1:, 36], values[1:, 20])
+    loops.exponentials(values, 0, 5, 0, POWERS)
+    assert values.max() == 1.0  # what rounding left above 0, too
+    assert values[1, 0] == 1.0

@@ -36,7 +36,6 @@ from truerisk.intervals.distributions import (
 from truerisk.results import Interval
 
 CLASS_BINOMIALS = "class_binomials"
-ENDS = np.array([1.0, -1.0])  # a quantile, and one of the share of failures
 POINTS = 180  # of the circle; both axes are among them
 
 Method = Callable[[ArrayLike, ArrayLike, float], Bounds]
@@ -118,8 +117,14 @@ def jeffreys_ends(k: float, n: float, level: float) -> tuple[float, float]:
     """Give the quantiles of Jeffreys' posterior of one share: both by one call."""
     shapes = np.array([k + 0.5, n - k + 0.5])
     both = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
-    low, high = logistic(both * ENDS).tolist()
-    return low, high
+    below, above = both.tolist()
+    return _share(below), _share(-above)
+
+
+def _share(log_odds: float) -> float:
+    """Give the share of one number of log-odds, as `logistic` does of many."""
+    shrunk = math.exp(-abs(log_odds))
+    return (shrunk if log_odds < 0.0 else 1.0) / (1.0 + shrunk)
 
 
 @_method

@@ -214,11 +214,11 @@ def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
     apart = (slopes[counted.pairs[:, 0]] - slopes[counted.pairs[:, 1]]) ** 2
     within = float(counted.split_totals @ apart) / (repetitions**2 * (repetitions - 1))
     disagreement = min(1.0, within / independent) if independent > 0 else 0.0
-    b, moved, split = counted.of_large
-    if not len(b):
+    sizes, moved, split = counted.of_large
+    if not len(sizes):
         return Components(independent, disagreement, math.nan, n)
-    terms = ((moved @ slopes) ** 2 - split @ apart) / (b**2 * (1 - 1 / b))
-    together = n**2 * float(terms.sum()) / len(b) / (repetitions - 1) ** 2
+    terms = ((moved @ slopes) ** 2 - split @ apart) / sizes
+    together = n**2 * float(terms.sum()) / len(sizes) / (repetitions - 1) ** 2
     return Components(independent, disagreement, together, n)
 
 

@@ -241,7 +241,11 @@ def _is_frozen(value: Any) -> bool:
     """Tell whether cloning leaves a part of a model as it is, trained."""
     if not hasattr(value, "get_params") or isinstance(value, type):
         return False
-    return hasattr(value, "__sklearn_clone__") and value.__sklearn_clone__() is value
+    cloned, base = getattr(value, "__sklearn_clone__", None), sys.modules.get("sklearn.base")
+    usual = base and base.BaseEstimator.__sklearn_clone__  # which makes a new model
+    if cloned is None or (usual and getattr(cloned, "__func__", None) is usual):
+        return False
+    return bool(cloned() is value)
 
 
 def find_model(

@@ -80,6 +80,8 @@ def has_one_scale(X: Any) -> bool:
 
     A feature that reaches 10⁶ times as far as another leaves 4 digits of it in a product.
     """
+    if hasattr(X, "tocsr"):
+        X = X.tocsc()  # once, for both ends
     reach = X.max(axis=0) - X.min(axis=0)
     reach = dense(reach).ravel()
     varies = reach[reach > 0.0]

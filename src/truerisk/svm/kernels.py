@@ -15,6 +15,7 @@ KernelFunction = Callable[[Any, Any], Any]
 
 NAMES = ("linear", "poly", "rbf", "precomputed")
 ROWS_AT_A_TIME = 32  # of a matrix: what is done with them stays in the cache
+POWERS = np.ldexp(1.0, -np.arange(1078))  # of ½
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Kernel:
         gram = np.empty((n, n))
         for first in range(0, n, ROWS_AT_A_TIME):
             rows = slice(first, first + ROWS_AT_A_TIME)
-            _exponentials(left[rows], right[:, first:], gram[rows, first:])
+            np.matmul(left[rows], right[:, first:], out=gram[rows, first:])
+            loops.exponentials(gram, first, min(rows.stop, n), first, POWERS)
         loops.mirror(gram)
         gram.flat[:: n + 1] = 1.0
         return gram
@@ -117,11 +119,11 @@ class Kernel:
         return np.ascontiguousarray(np.exp(values, out=values))
 
 
-def _exponentials(left: Array, right: Array, out: Array | None = None) -> Array:
+def _exponentials(left: Array, right: Array) -> Array:
     """Return exp of the product of two matrices, which is 0 at most but for rounding."""
-    products = np.matmul(left, right, out=out)
-    np.minimum(products, 0.0, out=products)
-    return np.asarray(np.exp(products, out=products))
+    products = np.ascontiguousarray(left @ right)
+    loops.exponentials(products, 0, len(products), 0, POWERS)
+    return products
 
 
 def dense(X: Any, dtype: Any = None) -> Array:

@@ -38,7 +38,7 @@ Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 def ratio(numerator: Any, denominator: Any) -> Any:
     """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too."""
     undefined = np.equal(denominator, 0)
-    if not undefined.any():
+    if not np.count_nonzero(undefined):
         return numerator / denominator
     return np.where(undefined, np.nan, numerator / np.where(undefined, 1, denominator))
 

@@ -49,13 +49,13 @@ class CellPairs:
 
     @cached_property
     def of_large(self) -> tuple[Array, Array, Array]:
-        """The sizes, `moved` and `split` of the refits that judged several examples.
+        """Of the refits that judged several examples, b of them: b² − b, `moved` and `split`.
 
         As numbers of the kind that they are multiplied with.
         """
         large = self.sizes > 1
         b, moved, split = (one[large] for one in (self.sizes, self.moved, self.split))
-        return b.astype(np.float64), moved.astype(np.float64), split.astype(np.float64)
+        return (b**2 - b).astype(np.float64), moved.astype(np.float64), split.astype(np.float64)
 
     @classmethod
     def of(cls, cells: Codes, refits: Codes) -> "CellPairs":

@@ -17,7 +17,7 @@ from truerisk.aliases import Indices
 from truerisk.checks import check_choice, check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
-from truerisk.estimation.refits.splits import five_by_two, k_fold
+from truerisk.estimation.refits.splits import five_by_two, repeated_k_fold
 from truerisk.intervals.cross_validation import ConservativeZRuns, nested_runs
 from truerisk.intervals.variance_components import METHOD
 
@@ -266,12 +266,12 @@ def repeated_folds(
     check_whole_number(repeats, "repeats", low=1, high=10_000)
     if groups is not None:
         classes = y if stratified else np.zeros(len(y), dtype=np.intp)
-        parts = [_grouped_parts(classes, groups, folds, rng) for _ in range(repeats)]
-    else:
-        labels: Any = y if stratified else len(y)
-        options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
-        parts = [k_fold(labels, folds, random_state=rng, **options) for _ in range(repeats)]
-    return Folds(np.stack(parts).astype(np.int32))
+        each = [_grouped_parts(classes, groups, folds, rng) for _ in range(repeats)]
+        return Folds(np.stack(each).astype(np.int32))
+    labels: Any = y if stratified else len(y)
+    options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
+    parts = repeated_k_fold(labels, folds, repeats, random_state=rng, **options)
+    return Folds(parts.astype(np.int32))
 
 
 def _grouped_parts(

@@ -63,9 +63,25 @@ def k_fold(
     >>> [(int(sum(parts == part)), int(sum(parts[:60] == part))) for part in range(5)]
     [(200, 12), (200, 12), (200, 12), (200, 12), (200, 12)]
     """
+    options = {"stratified": stratified, "allow_small_classes": allow_small_classes}
+    once = repeated_k_fold(y, folds, 1, random_state=random_state, **options)
+    return np.asarray(once[0])
+
+
+def repeated_k_fold(
+    y: ArrayLike | int,
+    folds: int,
+    repeats: int,
+    *,
+    stratified: bool = True,
+    allow_small_classes: bool = False,
+    random_state: int | np.random.Generator | None = None,
+) -> Parts:
+    """Divide the examples as `k_fold` does, several times over; one row per repetition."""
     codes, names = _codes(y, stratified=stratified)
     _check_parts(codes, names, folds, "folds", allow_small_classes=allow_small_classes)
-    return _deal(codes, folds, check_random_state(random_state))
+    rng = check_random_state(random_state)
+    return np.stack([_deal(codes, folds, rng) for _ in range(repeats)])
 
 
 def five_by_two(
