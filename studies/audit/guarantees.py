@@ -32,9 +32,8 @@ from studies.audit.coverage_cells import CHOSEN_ON, HELD_OUT, CoverageCell
 from truerisk import evaluate_counts, rank, read_table
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.evaluation.best_threshold import PROMISES, choose_threshold
-from truerisk.intervals.binomial import clopper_pearson
+from truerisk.intervals.binomial import at_most, clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
-    at_most,
     kept_by_order,
     kept_in_sequence,
     level_after_choice,

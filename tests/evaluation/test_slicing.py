@@ -55,6 +55,9 @@ def test_missing_values_are_a_slice():
     assert part.names == ("x=a", "x is missing")
     assert cut([1.0 * n for n in range(100)] + [np.nan] * 25).names[-1] == "x is missing"
     assert cut(["a"] * 30 + [""] * 30).names == ("x=a", "x is missing")
+    without = [None, pd.NA, pd.NaT, float("nan"), ""]
+    gaps = np.array(["a"] * 30 + without * 6, dtype=object)
+    assert cut(gaps).names == ("x=a", "x is missing")
 
 
 def test_small_slices_are_pooled_and_said():

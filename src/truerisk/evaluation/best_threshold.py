@@ -17,10 +17,9 @@ from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_counts
 from truerisk.inputs.predictions import Predictions, made_predictions
-from truerisk.intervals.binomial import clopper_pearson
+from truerisk.intervals.binomial import at_most, clopper_pearson
 from truerisk.intervals.chosen_thresholds import (
     accepted_for,
-    at_most,
     kept_by_order,
     kept_in_sequence,
     level_after_choice,

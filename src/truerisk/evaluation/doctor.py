@@ -21,7 +21,8 @@ from truerisk.aliases import Flags
 from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation.evaluate import evaluate_files
-from truerisk.evaluation.slicing import missing_in, sliced
+from truerisk.evaluation.slicing import sliced
+from truerisk.inputs.arrays import missing_in
 from truerisk.inputs.corpora import Corpus, read_corpus
 from truerisk.inputs.files import log_of
 from truerisk.inputs.options import ReadingOptions

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.inputs.arrays import as_column, column_names, number_of_rows
+from truerisk.inputs.arrays import as_column, column_names, missing_in, number_of_rows
 from truerisk.labels import in_order
 from truerisk.results import Finding
 
@@ -20,7 +20,6 @@ MAX_VALUES = 10  # distinct numbers that are taken for categories
 MIN_ROWS = 20  # of a slice; smaller ones are pooled
 MIN_GROUPS = 10  # of a slice, where rows come in groups
 MAX_SLICES = 50  # of a column; the smallest ones beyond are pooled
-MISSING_TYPES = ("NAType", "NaTType")
 
 
 @dataclass(frozen=True)
@@ -110,21 +109,6 @@ def _categories(
         dtype=np.intp,
     )
     return (*(f"{name}={label}" for label in labels), f"{name} is missing"), codes, ()
-
-
-def missing_in(column: NDArray[Any]) -> Flags:
-    """Say which rows of a column have no value: nothing, an empty text, NaN."""
-    if column.dtype.kind in "iuf":
-        return np.asarray(np.isnan(column))
-    if column.dtype.kind in "Mm":
-        return np.asarray(np.isnat(column))
-    return np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, float):
-        return value != value  # noqa: PLR0124  (NaN)
-    return value is None or value == "" or type(value).__name__ in MISSING_TYPES
 
 
 def _as_numbers(values: Sequence[Any], missing: Flags) -> NDArray[Any] | None:

@@ -366,6 +366,13 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
 
 
+def missing_in(column: NDArray[Any]) -> Flags:
+    """Say which rows of a column have no value: nothing, an empty text, NaN."""
+    if column.dtype.kind in "iufMm":
+        return np.asarray(np.isnat(column) if column.dtype.kind in "Mm" else np.isnan(column))
+    return np.array([_is_missing(value) or value == "" for value in column.tolist()], dtype=bool)
+
+
 def _is_missing(value: Any) -> bool:
     """Whether a value is None, NaN or NaT, which differ from themselves, or NA of pandas."""
     try:

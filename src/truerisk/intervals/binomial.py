@@ -491,6 +491,11 @@ def at_least(j: Array, n: Array, p: float) -> Array:
     return probability
 
 
+def at_most(j: Array, n: Array, p: float) -> Array:
+    """Give P(X ≤ j), elementwise; counts may be parts, and nothing is at most −1."""
+    return at_least(n - j, n, 1 - p)
+
+
 def _at_most(j: int, n: int, p: float) -> float:
     return _at_least(n - j, n, 1 - p)
 

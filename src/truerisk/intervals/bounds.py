@@ -7,6 +7,7 @@ are here for comparison.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -123,15 +124,13 @@ def _kl_end(mean: float, end: float, allowed: float) -> float:
     """Find, between the mean and an end of [0, 1], where the divergence reaches what is allowed."""
     if mean == end:
         return end
-    inside, outside = mean, end
-    for _ in range(1100):  # towards 0 halving must pass all exponents of float64
-        middle = 0.5 * (inside + outside)
-        if middle in (inside, outside):
-            break
-        if _divergence(mean, middle) <= allowed:
-            inside = middle
-        else:
-            outside = middle
+    return _first_outside(lambda p: _divergence(mean, p) <= allowed, mean, end)
+
+
+def _first_outside(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Halve down to the number next to those that hold, through all exponents of float64."""
+    while (middle := 0.5 * (inside + outside)) not in (inside, outside):
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
     return outside
 
 
@@ -309,15 +308,7 @@ def _largest_rate(k: int, n: int, log_tail: float) -> float:
         top = float(terms.max())
         return top + math.log(float(np.exp(terms - top).sum()))
 
-    inside, outside = max(k / n, 5e-324), 1.0
-    while True:
-        middle = 0.5 * (inside + outside)
-        if middle in (inside, outside):
-            return outside
-        if log_share(middle) >= log_tail:
-            inside = middle
-        else:
-            outside = middle
+    return _first_outside(lambda p: log_share(p) >= log_tail, max(k / n, 5e-324), 1.0)
 
 
 def leave_one_out_variability(

@@ -23,11 +23,11 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Flags
 from truerisk.checks import check_level
-from truerisk.intervals.binomial import at_least
+from truerisk.intervals.binomial import at_most
 from truerisk.intervals.distributions import first_that_holds, normal_quantile
 
 SHIFT = 0.5  # standard errors that a choice may add to either side of an interval
@@ -152,8 +152,3 @@ def level_after_choice(level: float) -> float:
     tail = (1 - check_level(level)) / 2
     z = SHIFT - float(normal_quantile(tail))
     return 1 - math.erfc(z / math.sqrt(2))
-
-
-def at_most(errors: Array, n: Array, rate: float) -> NDArray[np.float64]:
-    """Give P(X ≤ errors) for n trials of probability `rate`, elementwise; counts may be parts."""
-    return at_least(n - errors, n, 1 - rate)

@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
-from truerisk.intervals.binomial import BINOMIAL, at_least, log_probabilities
+from truerisk.intervals.binomial import BINOMIAL, at_least, at_most, log_probabilities
 from truerisk.intervals.distributions import (
     first_that_holds,
     logistic,
@@ -235,7 +235,7 @@ def _for_half_width(promise: _Promise, target: float, expected: float) -> Plan:
         return np.minimum(_first_size(short, k, 2 * k), longest)
 
     def probability(c: Array, n: Array) -> Array:
-        below = _at_most(c, n, expected)
+        below = at_most(c, n, expected)
         return np.where(2 * c >= n, 1.0, below + at_least(n - c, n, expected))
 
     return promise.plan(
@@ -253,22 +253,17 @@ def _for_upper_bound(promise: _Promise, target: float, expected: float) -> Plan:
         )
 
     def proven(k: Array, n: Array) -> Array:
-        return np.asarray(_at_most(k, n, target) <= 1 - promise.level)
+        return np.asarray(at_most(k, n, target) <= 1 - promise.level)
 
     return promise.plan(
         _smallest(
             lambda k: _first_size(proven, k, k + 1),
-            lambda c, n: _at_most(c, n, expected),
+            lambda c, n: at_most(c, n, expected),
             promise.assurance,
         ),
         f"To prove an error rate of at most {target:g}",
         f"the error rate is {expected:g}",
     )
-
-
-def _at_most(k: Array, n: Array, p: float) -> Array:
-    """P(X ≤ k) of n trials; 0 for k = −1."""
-    return at_least(n - k, n, 1 - p)
 
 
 def _first_size(holds: Callable[[Array, Array], Array], k: Array, start: Array) -> Array:

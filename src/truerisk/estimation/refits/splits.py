@@ -4,7 +4,6 @@ A division is an array of part numbers 0, 1, …, one for each example: example 
 part is, and trained on otherwise.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.checks import check_choice, check_random_state, check_whole_number, shown
 from truerisk.errors import InputError
+from truerisk.inputs.arrays import missing_in
 
 REPETITIONS, HALVES = 5, 2  # Dietterich's 5×2
 SHOWN_CLASSES = 10
@@ -209,7 +209,7 @@ def _codes(y: ArrayLike | int, *, stratified: bool) -> tuple[Parts, list[str]]:
     labels = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if labels.ndim != 1 or len(labels) == 0:
         raise InputError(f"`y` must be one column of labels; got shape {labels.shape}.")
-    gaps = np.flatnonzero(_is_missing(labels))
+    gaps = np.flatnonzero(missing_in(labels))
     if gaps.size:
         raise InputError(
             f"`y` must have a label for every example; got {gaps.size} without, the first at "
@@ -223,21 +223,6 @@ def _codes(y: ArrayLike | int, *, stratified: bool) -> tuple[Parts, list[str]]:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise InputError(f"`y` must hold labels of one type; got {kinds}.") from None
     return codes.astype(np.int64), [str(name) for name in names]
-
-
-def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark None, NaN and the empty text."""
-    if labels.dtype.kind == "f":
-        return np.asarray(np.isnan(labels))
-    if labels.dtype.kind == "U":
-        return np.asarray(labels == "")
-    if labels.dtype.kind == "O":
-        return np.fromiter(
-            (x is None or x == "" or (isinstance(x, float) and math.isnan(x)) for x in labels),
-            dtype=np.bool_,
-            count=len(labels),
-        )
-    return np.zeros(len(labels), dtype=np.bool_)
 
 
 def _check_parts(
