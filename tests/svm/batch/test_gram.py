@@ -88,9 +88,16 @@ def test_every_replicate_is_the_optimum_for_any_bounds(seed, n, cost):
         np.testing.assert_allclose(decision - shift, exact.decision, atol=1e-6)
 
 
+@pytest.mark.parametrize(("examples", "size"), [(0, 256), (60, 256), (150, 133), (600, 64)])
+def test_fewer_examples_make_chunks_of_more_replicates(examples, size):
+    chunks = batch_gram.chunks_of(np.ones((600, examples)))
+    assert [len(chunk) for chunk in chunks[:2]] == [size, size]
+    assert sum(map(len, chunks)) == 600
+
+
 def test_the_work_is_shared_out_without_changing_a_bit():
     X, y = data(2)
-    gram, bounds = kernel(X, "RBF"), perturbed(3.0, 150, 60)
+    gram, bounds = kernel(X, "RBF"), perturbed(3.0, 600, 60)
     alone = gram_decisions(gram, y, np.arange(60), bounds)
     assert np.array_equal(alone, gram_decisions(gram, y, np.arange(60), bounds, workers=3))
 
