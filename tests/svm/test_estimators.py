@@ -196,6 +196,15 @@ def test_one_class_is_refused():
         LinearSVM().fit([[0.0], [1.0]], ["a", "a"])
 
 
+@pytest.mark.parametrize("svm", [LinearSVM(), KernelSVM(), KernelSVM(kernel="poly")])
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_features_whose_products_overflow_are_refused(svm, form):
+    X = np.arange(1.0, 9.0).reshape(4, 2)
+    X[2, 1] = -2e155
+    with pytest.raises(InputError, match=r"squares sum to a finite number; got -2e\+155\."):
+        svm.fit(form(X), [0, 1, 0, 1])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_changes_neither_parameters_nor_data(kind):
     X, y = IRIS[50:].copy(), SPECIES[50:].copy()

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 
 from truerisk.aliases import Array
 from truerisk.checks import check_number, check_whole_number
-from truerisk.errors import NotConvergedWarning, UnstableWarning
+from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.one_vs_rest import (
     ClassWeight,
@@ -93,6 +93,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
             )
+        _check_products(X)
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         if sample_weight is None:
@@ -238,6 +239,19 @@ def solve_along(
 def _has_both_classes(y: Array, upper: Array) -> bool:
     is_positive = y[upper > 0.0] > 0.0
     return bool(is_positive.any()) and not is_positive.all()
+
+
+def _check_products(X: Any) -> None:
+    """Refuse features whose products are too large for a number, in one pass over them."""
+    values = X.data if hasattr(X, "tocsr") else X.reshape(-1)
+    with np.errstate(over="ignore"):
+        overflows = not np.isfinite(values @ values)
+    if overflows:
+        raise InputError(
+            "`X` must have features whose squares sum to a finite number; got "
+            f"{values[np.abs(values).argmax()]:g}. Divide the features by their scale, or take "
+            "out the value that stands for a missing one."
+        )
 
 
 def _is_plain(X: Any) -> bool:
