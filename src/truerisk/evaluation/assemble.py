@@ -31,6 +31,8 @@ from truerisk.results import Estimate, Evaluation, Finding, Interval
 from truerisk.tallies.cells import Cells, Rejections
 from truerisk.tallies.group_values import sums_of_groups
 
+AllEstimates = tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]  # overall, by class
+
 MAX_LISTED = 10  # labels that one sentence names
 
 
@@ -51,8 +53,12 @@ def assemble(
     notes: Iterable[str] = (),
     source: Mapping[str, Any] | None = None,
     scores: OfferedScores | None = None,
+    estimated: AllEstimates | None = None,
 ) -> Evaluation:
-    """Estimate everything that the tallies allow; `scores` speaks for them where it is given."""
+    """Estimate everything that the tallies allow; `scores` speaks for them where it is given.
+
+    `estimated` are estimates that are made already (see `estimates_of`).
+    """
     observed = tallies
     if request.prior is not None:
         tallies = at_prior(tallies, request.prior)
@@ -61,7 +67,7 @@ def assemble(
         check_two_groups(len(sizes))
         remedy = " Every interval of rows in groups is the jackknife over groups."
         request.refuse(("binomial", "cell_interval"), " with groups", remedy)
-    estimates, by_class = estimates_of(tallies, request, scores)
+    estimates, by_class = estimated or estimates_of(tallies, request, scores)
     for name in request.measures or ():
         if name not in estimates and not any(name in one for one in by_class.values()):
             estimates[name] = _unavailable(name, tallies, request)
@@ -83,7 +89,7 @@ def assemble(
 
 def estimates_of(
     tallies: Tallies, request: Request, scores: OfferedScores | None = None
-) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:
+) -> AllEstimates:
     """Estimate the requested measures, and those of each class where none is the positive one."""
     counted = _count_estimates(tallies, request)
     ranked = ScoreEstimates(tallies, request) if scores is None else scores

@@ -25,7 +25,6 @@ from truerisk.evaluation.assemble import assemble, estimates_of
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
-from truerisk.evaluation.verdict import verdict_of
 from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
@@ -441,15 +440,14 @@ def _varying_as_folds(
     if np.array_equal(*judged):  # and then what is counted of them is counted once
         own = replace(own, judgements=of_folds.judgements)
     tallies = tallied(own)
-    left = assemble(tallies, request, notes=(VARIANCE_OF_FOLDS,))
+    left, left_by_class = estimates_of(tallies, request)
     folds, folds_by_class = estimates_of(tallied(of_folds), request)
-    estimates = {name: _held(one, folds.get(name)) for name, one in left.items()}
-    by_class = {
+    held = {name: _held(one, folds.get(name)) for name, one in left.items()}
+    held_by_class = {
         label: {name: _held(one, folds_by_class[label][name]) for name, one in row.items()}
-        for label, row in left.by_class.items()
+        for label, row in left_by_class.items()
     }
-    verdict = tuple(verdict_of(tallies, estimates, by_class))
-    return replace(left, estimates=estimates, by_class=by_class, verdict=verdict)
+    return assemble(tallies, request, notes=(VARIANCE_OF_FOLDS,), estimated=(held, held_by_class))
 
 
 def _held(left: Estimate, folds: Estimate | None) -> Estimate:
