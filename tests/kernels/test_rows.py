@@ -40,6 +40,17 @@ def test_four_at_a_time_are_four_times_one(X, seed):
     np.testing.assert_allclose(weights, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [compiled, plain])
+@pytest.mark.parametrize(
+    ("columns", "rise"), [([0, 4, 2, 3], True), ([4, 0, 2, 3], False), ([0, 4, 2, 2], False)]
+)
+def test_squares_tell_whether_the_columns_of_every_row_rise(kernel, columns, rise):
+    norms = np.empty(3)
+    values, starts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4])
+    assert kernel.square(values, np.array(columns, np.int32), starts, norms) == rise
+    np.testing.assert_array_equal(norms, [5.0, 0.0, 25.0])
+
+
 def test_the_uncompiled_loops_do_the_same():
     X = np.random.default_rng(0).standard_normal((3, 9))
     rows, w = as_rows(X), np.arange(9.0)
@@ -49,7 +60,7 @@ def test_the_uncompiled_loops_do_the_same():
     np.testing.assert_allclose(weights, 2.0 * X[1])
     products, norms = np.empty(3), np.empty(3)
     plain.multiply(*rows.arrays, w, products)
-    plain.square(rows.data, rows.indptr, norms)
+    assert plain.square(*rows.arrays, norms)
     np.testing.assert_allclose(products, X @ w)
     np.testing.assert_allclose(norms, (X**2).sum(axis=1))
     four, weights = np.empty((4, 3)), np.zeros((9, 4))

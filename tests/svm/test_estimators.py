@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.multiclass import OneVsRestClassifier
@@ -250,3 +250,12 @@ def test_the_order_of_the_columns_in_memory_changes_nothing(kind):
     by_row, by_column = (KINDS[kind]().fit(np.array(X, order=order), y) for order in "CF")
     np.testing.assert_array_equal(by_row.alpha_, by_column.alpha_)
     assert by_column.n_features_in_ == 20
+
+
+@pytest.mark.parametrize("form", [csr_array, csr_matrix])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_sparse_examples_that_are_not_finite_are_refused(form, value):
+    X = np.eye(4, 300)
+    X[1, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        LinearSVM().fit(form(X), np.array([0, 0, 1, 1]))

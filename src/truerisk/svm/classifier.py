@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
@@ -85,8 +86,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> "Prepared":
         """Check the examples and bring them into the form that every class and every C share."""
-        if _is_plain(X) and is_plain_target(y) and len(X) == len(y):
-            X = np.ascontiguousarray(X)
+        if _is_plain(X) and is_plain_target(y) and X.shape[0] == len(y):
+            X = X if issparse(X) else np.ascontiguousarray(X)
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         else:
@@ -256,10 +257,10 @@ def _check_products(X: Any) -> None:
 
 def _is_plain(X: Any) -> bool:
     """Whether examples need none of scikit-learn's checks, which take as long as a small fit."""
-    return (
-        type(X) is np.ndarray
-        and X.dtype == np.float64
-        and X.ndim == 2
-        and X.size > 0
-        and bool(np.isfinite(X).all())
-    )
+    if type(X) not in {np.ndarray, csr_array, csr_matrix} or X.dtype != np.float64:
+        return False
+    if X.ndim != 2 or 0 in X.shape:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum of finite values that is not finite is left to the checks.
+        return bool(np.isfinite(X.data.sum() if issparse(X) else X).all())

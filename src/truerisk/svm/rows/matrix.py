@@ -71,14 +71,14 @@ def as_rows(X: Any) -> Rows:
     from scipy.sparse import csr_array, issparse
 
     matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
-    if not matrix.has_canonical_format:
+    squared_norms = np.empty(matrix.shape[0])
+    arrays = _arrays_of(matrix)
+    if not kernel.square(*arrays, squared_norms):
         matrix = matrix.copy()  # what the caller owns stays as it is
         matrix.sum_duplicates()
-    data = np.ascontiguousarray(matrix.data)
-    indices = np.ascontiguousarray(matrix.indices, np.int32)
-    indptr = matrix.indptr.astype(np.int64)
-    squared_norms = np.empty(matrix.shape[0])
-    kernel.square(data, indptr, squared_norms)
+        arrays = _arrays_of(matrix)
+        kernel.square(*arrays, squared_norms)
+    data, indices, indptr = arrays
     return Rows(
         data=data,
         indices=indices,
@@ -86,6 +86,12 @@ def as_rows(X: Any) -> Rows:
         width=int(matrix.shape[1]),
         squared_norms=squared_norms,
     )
+
+
+def _arrays_of(matrix: Any) -> tuple[Array, NDArray[np.int32], NDArray[np.int64]]:
+    data = np.ascontiguousarray(matrix.data)
+    indices = np.ascontiguousarray(matrix.indices, np.int32)
+    return data, indices, matrix.indptr.astype(np.int64)
 
 
 def table_rows(table: Array) -> Rows:
