@@ -94,7 +94,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, order="C"
             )
-        _check_products(X)
+            _check_products(X)
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         if sample_weight is None:
@@ -243,11 +243,9 @@ def _has_both_classes(y: Array, upper: Array) -> bool:
 
 
 def _check_products(X: Any) -> None:
-    """Refuse features whose products are too large for a number, in one pass over them."""
-    values = X.data if hasattr(X, "tocsr") else X.reshape(-1)
-    with np.errstate(over="ignore"):
-        overflows = not np.isfinite(values @ values)
-    if overflows:
+    """Refuse features whose products are too large for a number."""
+    if not _products_are_finite(X):
+        values = X.data if issparse(X) else X.ravel()
         raise InputError(
             "`X` must have features whose squares sum to a finite number; got "
             f"{values[np.abs(values).argmax()]:g}. Divide the features by their scale, or take "
@@ -255,12 +253,19 @@ def _check_products(X: Any) -> None:
         )
 
 
+def _products_are_finite(X: Any) -> bool:
+    """Whether the squares of all values have a finite sum, and so are finite themselves."""
+    values = X.data if issparse(X) else X.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values @ values))
+
+
 def _is_plain(X: Any) -> bool:
     """Whether examples need none of scikit-learn's checks, which take as long as a small fit."""
-    if type(X) not in {np.ndarray, csr_array, csr_matrix} or X.dtype != np.float64:
-        return False
-    if X.ndim != 2 or 0 in X.shape:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum of finite values that is not finite is left to the checks.
-        return bool(np.isfinite(X.data.sum() if issparse(X) else X).all())
+    return (
+        type(X) in {np.ndarray, csr_array, csr_matrix}
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and 0 not in X.shape
+        and _products_are_finite(X)
+    )

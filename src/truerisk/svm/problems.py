@@ -18,7 +18,6 @@ from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
 from truerisk.svm.example_forms import has_one_scale, linear_gram
-from truerisk.svm.freed_memory import keep_freed_memory
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
@@ -367,7 +366,6 @@ def linear_problem(X: Any) -> SparseProblem | DenseProblem:
     """Choose the form for a linear kernel: dense where the features are few."""
     if X.shape[1] <= FEW_FEATURES:
         return DenseProblem(np.ascontiguousarray(dense(X), dtype=float))
-    keep_freed_memory()  # what a few steps on some rows take, and free, is of that size
     return SparseProblem(X, as_rows(X))
 
 
