@@ -11,7 +11,7 @@ AXE_SHA256 := 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
 
 # Formulas, files, results, the command line: what breaks first, and takes seconds to run.
 QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py tests/test_import_time.py \
-  tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/comparison/predictions \
+  tests/measures tests/intervals tests/tallies tests/inputs tests/evaluation tests/comparison/predictions/test_compare.py \
   tests/cli/test_score.py tests/cli/test_compare.py tests/cli/test_group.py tests/cli/test_small_commands.py \
   tests/reporting/results/test_evaluation.py tests/reporting/results/test_comparison.py tests/docs/test_readme.py \
   --ignore tests/evaluation/test_files_on_cluster.py --ignore tests/evaluation/test_files_in_pieces.py \
@@ -20,7 +20,7 @@ QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py t
   --ignore tests/tallies/test_score_tally.py --ignore tests/tallies/test_radix_rank.py \
   --ignore tests/intervals/test_differences.py --ignore tests/intervals/test_planning.py \
   --ignore tests/intervals/test_chosen_thresholds.py --ignore tests/evaluation/test_curve_bands.py \
-  --ignore tests/inputs/records/test_places.py --ignore tests/comparison/predictions/test_right_answers.py
+  --ignore tests/inputs/records/test_places.py --ignore tests/tallies/test_votes.py --ignore tests/evaluation/test_refit_scores.py
 
 .PHONY: help demo test quick coverage check docs bench audit pages reproduce tag lock clean
 
