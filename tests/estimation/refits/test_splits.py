@@ -132,8 +132,15 @@ def test_a_number_of_examples_cannot_be_stratified():
 
 @pytest.mark.parametrize(
     "y",
-    [["a", None, "b"], ["a", "", "b"], ["a", float("nan"), "b"], np.array([1, np.nan, 0])],
-    ids=["None", "empty", "NaN among texts", "NaN among numbers"],
+    [
+        ["a", None, "b"],
+        ["a", "", "b"],
+        ["a", float("nan"), "b"],
+        np.array([1, np.nan, 0]),
+        ["a", pd.NA, "b"],
+        ["a", pd.NaT, "b"],
+    ],
+    ids=["None", "empty", "NaN among texts", "NaN among numbers", "pandas' NA", "pandas' NaT"],
 )
 @pytest.mark.parametrize("stratified", [True, False])
 def test_a_missing_label_is_refused(y, stratified):
