@@ -116,15 +116,9 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
 def jeffreys_ends(k: float, n: float, level: float) -> tuple[float, float]:
     """Give the quantiles of Jeffreys' posterior of one share: both by one call."""
     shapes = np.array([k + 0.5, n - k + 0.5])
-    both = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
-    below, above = both.tolist()
-    return _share(below), _share(-above)
-
-
-def _share(log_odds: float) -> float:
-    """Give the share of one number of log-odds, as `logistic` does of many."""
-    shrunk = math.exp(-abs(log_odds))
-    return (shrunk if log_odds < 0.0 else 1.0) / (1.0 + shrunk)
+    below, above = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
+    low, high = logistic(np.array([below, -above])).tolist()
+    return low, high
 
 
 @_method
