@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Flags
 from truerisk.errors import InputError
 
 LARGEST_COUNT = 2**53  # the last integer below which float64 tells neighbours apart
@@ -34,6 +34,22 @@ def listed(values: Sequence[Any], limit: int, write: Callable[[Any], str] = show
     """
     more = f" and {len(values) - limit} more" if len(values) > limit else ""
     return ", ".join(map(write, values[:limit])) + more
+
+
+def counted(wrong: Sequence[bool] | Flags, what: str) -> str:
+    """Write how many entries of a column are wrong, and where the first of them is.
+
+    Examples
+    --------
+    >>> counted([False, True, False], "NaN"), counted([True, True], "missing")
+    ('1 is NaN, at index 1', '2 are missing, the first at index 0')
+    """
+    places = np.argwhere(wrong)
+    first = places[0].tolist()
+    where = f"index {first[0] if len(first) == 1 else tuple(first)}"
+    if len(places) == 1:
+        return f"1 is {what}, at {where}"
+    return f"{len(places):,} are {what}, the first at {where}"
 
 
 def check_level(level: float, name: str = "level") -> float:

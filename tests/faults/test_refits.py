@@ -226,12 +226,12 @@ REFUSED = [
         {"y": ["1", 1, *[2] * 38], "pos_label": "2"},
         "`y` must hold labels of one type; got int, str",
     ),
-    ("empty labels", {"y": np.where(Y, "a", ""), "pos_label": "a"}, " are empty. Drop these"),
+    ("empty labels", {"y": np.where(Y, "a", ""), "pos_label": "a"}, "the first at index 0. Drop"),
     ("measurements", {"y": Y / 2}, "`y` must hold labels; got 0.5. Numbers with a fraction"),
     (
         "NA of pandas as label",
         {"y": pd.Series([*np.where(Y, "a", "b")[1:], pd.NA], dtype="string"), "pos_label": "a"},
-        "`y` must have a label everywhere; 1 are missing",
+        "`y` must have a label everywhere; 1 is missing",
     ),
     ("rows of several lengths", {"X": [[1], [1, 2]] * 20}, "`X` must have rows of one length"),
     ("labels of another length", {"y": Y[:-1]}, "`y` must have a label for each of 40 rows"),
@@ -268,7 +268,7 @@ REFUSED = [
     (
         "NA of pandas as group",
         {"groups": pd.Series([*[str(at % 5) for at in range(N - 1)], pd.NA], dtype="string")},
-        "`groups` must have a value for every example; 1 are missing",
+        "`groups` must have a value for every example; 1 is missing",
     ),
     ("two columns of groups", {"groups": np.c_[Y, Y]}, "`groups` must be one group for each"),
     ("fewer groups than folds", {"groups": np.arange(N) % 3}, "must not exceed the 3 groups"),

@@ -74,16 +74,16 @@ def test_one_and_the_text_one_are_different_labels():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ([0.0, np.nan], "must have a label everywhere; 1 are NaN"),
-        (["a", None], "must have a label everywhere; 1 are missing"),
+        ([0.0, np.nan], "must have a label everywhere; 1 is NaN"),
+        (["a", None], "must have a label everywhere; 1 is missing"),
         ([0.3, 0.7], "Hand scores to `y_score`"),
         ([[1, 2]], r"must be one column of labels; got shape \(1, 2\)\. Use multilabel"),
         ([[1], [2]], r"must be one column of labels; got shape \(2, 1\)\. Use \.ravel\(\)"),
         ([1j], "must hold integers, booleans or texts"),
         (np.array(["a", 1], dtype=object), "of one type; got int, str"),
         (pd.Series(["a", pd.NA, pd.NA], dtype="string"), "label everywhere; 2 are missing"),
-        (np.array([1, pd.NA], dtype=object), "label everywhere; 1 are missing"),
-        (np.array([pd.NaT, "a"], dtype=object), "label everywhere; 1 are missing"),
+        (np.array([1, pd.NA], dtype=object), "label everywhere; 1 is missing"),
+        (np.array([pd.NaT, "a"], dtype=object), "label everywhere; 1 is missing"),
     ],
 )
 def test_what_is_no_label_is_refused(column, message):
@@ -94,8 +94,8 @@ def test_what_is_no_label_is_refused(column, message):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ([0.0, np.nan], "`y` must have a label everywhere; 1 are NaN or infinite."),
-        (["a", None], "`y` must have a label everywhere; 1 are missing."),
+        ([0.0, np.nan], "`y` must have a label everywhere; 1 is NaN or infinite, at index 1."),
+        (["a", None], "`y` must have a label everywhere; 1 is missing, at index 1."),
         ([0.5], "`y` must hold labels; got 0.5. Numbers with a fraction are measurements, not"),
         ([[1, 2]], "`y` must be one column of labels; got shape"),
         (["a\0"], "`y` must hold labels without NUL characters"),
@@ -113,7 +113,7 @@ def test_a_refusal_names_the_argument_as_its_function_does(column, message):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (pd.Series(["a", "b", pd.NA], dtype="string"), "for every example; 1 are missing"),
+        (pd.Series(["a", "b", pd.NA], dtype="string"), "for every example; 1 is missing"),
         (pd.Series([3, pd.NA, pd.NA], dtype="Int64"), "for every example; 2 are missing"),
         (np.array([1, "1"], dtype=object), "`groups` must hold values of one type; got int, str."),
     ],
@@ -122,6 +122,12 @@ def test_a_refusal_names_the_argument_as_its_function_does(column, message):
 def test_what_is_no_group_is_refused(groups, message):
     with pytest.raises(InputError, match=message):
         code_groups(groups)
+
+
+def test_kinds_of_arrays_are_arrays():
+    masked = np.ma.masked_array([1, 0, 1], mask=False)
+    assert type(as_column(masked)) is np.ndarray
+    assert code_labels(masked).truth.tolist() == [1, 0, 1]
 
 
 def test_whole_floats_are_labels():

@@ -17,7 +17,7 @@ from truerisk.intervals.choose import (
 from truerisk.intervals.variance_components import Components, RefitQuestion, rule_of
 from truerisk.measures.registry import base_and_average, find_measure
 from truerisk.results import Interval, has_code
-from truerisk.tallies.cells import ClassCounts, Proportion
+from truerisk.tallies.cells import ClassCounts, GroupTotals, Proportion
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(200) < 0.4
@@ -74,8 +74,8 @@ def test_the_least_variance_of_an_average_precision_is_that_of_few_positives():
 
 
 def test_groups_that_are_all_right_count_as_groups():
-    table = np.array([[3, 0], [3, 0], [3, 0], [3, 0]])
-    sample = CellSample(table.sum(axis=0), np.eye(2), by_group=table)
+    groups = GroupTotals.of(np.arange(4), np.zeros(4, dtype=int), np.full(4, 3), cells=2)
+    sample = CellSample(np.array([12, 0]), np.eye(2), by_group=groups)
     found = proportion_interval(sample, share, level=0.95, method="clopper_pearson")
     assert ends(found) == pytest.approx(ends(binomial_interval(4, 4)), rel=1e-12)
 

@@ -71,9 +71,12 @@ def test_parts_merge_into_the_whole(rows, cut, weighted, grouped):
 
     backwards = tally(slice(cut, None)).merge(tally(slice(None, cut))).cells(coded.members)
     whole = tally(slice(None)).cells(coded.members)
-    for name in ("totals", "squares", "by_group"):
+    for name in ("totals", "squares"):
         first, second = getattr(backwards, name), getattr(whole, name)
         assert (first is None and second is None) or np.array_equal(first, second)
+    for name in ("group", "cell", "value") if grouped else ():
+        first, second = (getattr(one.by_group, name) for one in (backwards, whole))
+        assert np.array_equal(first, second)
     assert backwards.n == whole.n == len(rows)
 
 
@@ -105,7 +108,73 @@ def test_weights_add_up_exactly():
 
 def test_groups_are_kept_apart():
     cells = cells_of([0, 1, 1, 1], [0, 1, 1, 0], group=np.array([7, 7, 3, 3]))
-    assert sorted(cells.by_group.tolist()) == [[0, 1, 1], [1, 0, 1]]
+    (table,) = cells.by_group.features(np.eye(3))
+    assert sorted(table.tolist()) == [[0, 1, 1], [1, 0, 1]]
+    assert cells.by_group.sizes.tolist() == [2, 2]
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=40),
+    order=st.randoms(use_true_random=False),
+    weighted=st.booleans(),
+)
+def test_features_of_groups_are_those_of_a_table(rows, order, weighted):
+    shuffled = order.sample(rows, len(rows))
+    tables = []
+    for one, name in ((rows, 1), (shuffled, -1)):  # neither order nor names of groups matter
+        truth, predicted, group = np.array(one).T
+        weight = 0.3 + truth / 7 + predicted / 11 if weighted else None
+        cells = cells_of(truth, predicted, weight=weight, group=name * group)
+        design = cells.design(np.arange(len(cells.totals)) % 3 - 1.0)
+        for step in (1, 2**20):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("truerisk.tallies.cells.ENTRIES_AT_ONCE", step)
+                tables.append(np.concatenate(list(cells.by_group.features(design))))
+                patch.setattr("truerisk.tallies.cells.DENSE_ENTRIES", 0)
+                large = cells.design(np.arange(len(cells.totals)) % 3 - 1.0)
+                tables.append(np.concatenate(list(cells.by_group.features(large))))
+    for table in tables[1:]:
+        assert np.allclose(table, tables[0], rtol=1e-14, atol=1e-14)
+    assert np.allclose(tables[0].sum(axis=0), cells.totals @ design)
+    assert np.allclose(cells.by_group.sizes, tables[0][:, -2])
+    assert len(tables[0]) == len({group for *_, group in rows})
+
+
+def test_some_cells_keep_the_groups_that_have_them():
+    cells = cells_of([0, 1, 1, 1], [0, 1, 1, 0], group=np.array([7, 7, 3, 3]))
+    right = cells.only(cells.right)
+    (table,) = right.by_group.features(np.eye(2))
+    assert sorted(table.tolist()) == [[0, 1], [1, 1]]
+    (alone,) = cells.only(cells.truth.has(0)).by_group.features(np.eye(1))
+    assert alone.tolist() == [[1]]
+
+
+def test_groups_of_a_class_are_counted_by_their_harmonic_mean():
+    # Class 0 is in one group, class 1 in two equal ones: 2 / (1/1 + 1/2).
+    cells = cells_of([0, 1, 1, 1], [0, 1, 1, 0], group=np.array([7, 7, 3, 7]))
+    sizes = {7: 2, 3: 1}  # of class 1: 9 / 5 effective groups
+    of_second = sum(sizes.values()) ** 2 / sum(size**2 for size in sizes.values())
+    assert cells.by_group.class_units(cells.truth) == pytest.approx(2 / (1 + 1 / of_second))
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_outcomes_of_all_classes_are_those_of_each(multilabel):
+    rng = np.random.default_rng(0)
+    if multilabel:
+        coded = code_label_sets(*rng.integers(0, 2, (2, 80, 4)))
+        cells = CellTally().add(coded.truth, coded.predicted).cells(coded.members, multilabel=True)
+    else:
+        cells = cells_of(*rng.integers(0, 4, (2, 80)), weight=rng.random(80))
+    every = cells.outcomes_by_class(cells.totals)
+    for label in range(4):
+        truth, predicted = cells.truth.has(label), cells.predicted.has(label)
+        flags = (truth & predicted, predicted & ~truth, truth & ~predicted, ~truth & ~predicted)
+        assert every[label] == pytest.approx([cells.totals[one].sum() for one in flags])
+
+
+def test_a_class_of_every_example_leaves_no_true_negative():
+    cells = cells_of([0, 0, 1], [1, 1, 1], weight=np.array([0.1, 0.2, 0.3]))
+    assert cells.outcomes_by_class(cells.totals)[1, 3] == 0.0
 
 
 def test_a_column_of_ids_is_refused_as_labels():

@@ -101,7 +101,7 @@ def estimates_of(
 def _group_sizes(tallies: Tallies) -> Array | None:
     """Give the rows, or weights, of each group; None without groups."""
     if tallies.all_cells is not None and tallies.all_cells.by_group is not None:
-        sizes = np.asarray(tallies.all_cells.by_group.sum(axis=1), dtype=np.float64)
+        sizes = tallies.all_cells.by_group.sizes
     elif tallies.grouped_scores is not None:
         rows = tallies.grouped_scores.that_count
         sizes = sums_of_groups(rows.codes, rows.weights)

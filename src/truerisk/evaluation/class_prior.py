@@ -86,11 +86,14 @@ def _factors(observed: Mapping[str, float], prior: Mapping[str, float]) -> dict[
 def _weighted_cells(cells: Cells, factors: Mapping[str, float]) -> Cells:
     of_class = np.array([factors.get(label, 1.0) for label in cells.labels])
     each = of_class[cells.codes[0]]
+    groups = cells.by_group
     return replace(
         cells,
         totals=cells.totals * each,
         squares=cells.variances * each**2,
-        by_group=None if cells.by_group is None else cells.by_group * each,
+        by_group=None
+        if groups is None
+        else replace(groups, value=groups.value * each[groups.cell]),
         at_prior=True,
     )
 

@@ -16,7 +16,6 @@ from truerisk.intervals.cell_sample import (
     CellSample,
     Function,
     binary_counts,
-    outcomes,
     prior_of,
     with_every_cell,
 )
@@ -113,9 +112,13 @@ class CountEstimates:
                 sample = self._sample(between)
                 yield self._estimate(find_measure(name), sample, ClassCounts.from_features)
 
+    @cached_property
+    def _against_rest(self) -> Callable[[int], CellSample]:
+        return self.sample.against_rest(self.every)
+
     def of_label(self, label: int, names: tuple[str, ...] | None = None) -> Iterator[Estimate]:
         """Estimate the measures of one label against the rest."""
-        sample = self.sample.collapsed(outcomes(self.every, label))
+        sample = self._against_rest(label)
         if names is None:
             names = self._requested(self._binary_names(), (None,))
         for name in names:
@@ -176,21 +179,24 @@ class CountEstimates:
 
     def by_class(self) -> dict[str, dict[str, Estimate]]:
         """Estimate the measures of every class: k of n for all classes at once."""
-        table: dict[str, dict[str, Estimate]] = {label: {} for label in self.cells.labels}
-        for name in self._requested(BY_CLASS + self._betas, (None, *AVERAGE_NAMES)):
+        labels = self.cells.labels
+        names = self._requested(BY_CLASS + self._betas, (None, *AVERAGE_NAMES))
+        columns: dict[str, Iterable[Estimate]] = {}
+        for name in names if self.sample.independent else ():
             measure = find_measure(name)
             shares = measure(self.class_counts.one_vs_rest)
-            # One class after the other, where they have no form for all at once.
-            every: Iterable[Estimate] = (
-                next(self.of_label(at, (name,))) for at in range(len(self.cells.labels))
-            )
-            if self.sample.independent and isinstance(shares, Proportion):
-                every = self._proportions(measure, shares)
-            elif self.sample.independent and self.request.cell_interval in SMOOTHED:
-                every = self._smoothed(measure, shares)
-            for label, estimate in zip(self.cells.labels, every, strict=True):
-                table[label][name] = estimate
-        return table
+            if isinstance(shares, Proportion):
+                columns[name] = self._proportions(measure, shares)
+            elif self.request.cell_interval in SMOOTHED:
+                columns[name] = self._smoothed(measure, shares)
+        # One class after the other, where they have no form for all at once.
+        rest = tuple(name for name in names if name not in columns)
+        if rest:
+            rows = [tuple(self.of_label(at, rest)) for at in range(len(labels))]
+            columns.update(zip(rest, zip(*rows, strict=True), strict=True))
+        every = zip(*(columns[name] for name in names), strict=True)
+        table = (dict(zip(names, one, strict=True)) for one in every)
+        return dict(zip(labels, table, strict=True)) if names else {one: {} for one in labels}
 
     def _smoothed(self, measure: Measure, values: Array) -> Iterator[Estimate]:
         level, prior = self.request.level, prior_of(self.every) > 0

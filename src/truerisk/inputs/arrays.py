@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Codes, Flags, Indices
-from truerisk.checks import shown
+from truerisk.checks import counted, shown
 from truerisk.errors import InputError
 
 LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
@@ -37,7 +37,7 @@ def as_column(column: Any) -> NDArray[Any]:
     NUL characters: then the array is one of Python objects.
     """
     if isinstance(column, np.ndarray):
-        return column
+        return column if type(column) is np.ndarray else _plain_array(column)
     if not isinstance(column, (list, tuple)):
         column = _native_array(column)
     array = np.asarray(column)
@@ -47,6 +47,17 @@ def as_column(column: Any) -> NDArray[Any]:
         return array
     things = np.array(column, dtype=object)
     return array if array.tolist() == things.tolist() else things
+
+
+def _plain_array(column: NDArray[Any]) -> NDArray[Any]:
+    """Make an array of a kind of array; where it is masked, there is no value."""
+    mask = np.asarray(getattr(column, "mask", False))
+    if mask.any():
+        raise InputError(
+            f"A column must have a value everywhere; {counted(mask, 'masked')}. "
+            "Drop these examples first."
+        )
+    return np.asarray(column)
 
 
 def _native_array(column: Any) -> Any:
@@ -86,6 +97,8 @@ def column_names(column: Any) -> tuple[str, ...] | None:
 def number_of_rows(column: Any) -> int:
     """Return the length of anything that may be a column."""
     shape = getattr(column, "shape", None)
+    if not shape and not hasattr(column, "__len__"):
+        raise InputError(f"A column must have a length; got {shown(column)}. Make a list of it.")
     return int(shape[0]) if shape else len(column)
 
 
@@ -167,10 +180,10 @@ def code_groups(groups: Any) -> Indices:
     """Give the groups of examples numbers from 0."""
     column = as_column(groups)
     if column.dtype.kind in "fO":
-        missing = sum(map(_is_missing, column.tolist()))
-        if missing:
+        missing = list(map(_is_missing, column.tolist()))
+        if any(missing):
             raise InputError(
-                f"`groups` must have a value for every example; {missing} are missing. "
+                f"`groups` must have a value for every example; {counted(missing, 'missing')}. "
                 "Give an example that stands alone a group of its own."
             )
     try:
@@ -192,13 +205,15 @@ def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) ->
         )
     if table.dtype.kind != "f" or np.isfinite(table).all():
         return table
-    missing = int(np.count_nonzero(np.isnan(table)))
-    if missing:
-        raise InputError(f"`{name}` must be numbers; {missing} are NaN. Drop these examples first.")
+    missing = np.isnan(table)
+    if missing.any():
+        raise InputError(
+            f"`{name}` must be numbers; {counted(missing, 'NaN')}. Drop these examples first."
+        )
     if not allow_inf:
         remedy = " Use allow_inf=True where only the order of the scores counts."
         raise InputError(
-            f"`{name}` must be finite; {np.count_nonzero(np.isinf(table))} are infinite."
+            f"`{name}` must be finite; {counted(np.isinf(table), 'infinite')}."
             f"{remedy if name == 'y_score' else ''}"
         )
     return table
@@ -216,8 +231,8 @@ def check_weights(sample_weight: Any) -> Array:
     wrong = ~(weights >= 0) | np.isinf(weights)
     if wrong.any():
         raise InputError(
-            f"`sample_weight` must be finite and not negative; {np.count_nonzero(wrong)} are not, "
-            f"the first is {weights[wrong][0]:g}."
+            f"`sample_weight` must be finite and not negative; got {weights[wrong][0]:g} "
+            f"({counted(wrong, 'wrong')})."
         )
     if not weights.any():
         raise InputError("`sample_weight` must not be 0 for every example.")
@@ -329,9 +344,12 @@ def _collections(column: Any, name: str) -> InputError:
 
 
 def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
-    if not np.all(np.isfinite(array)):
-        count = int(np.count_nonzero(~np.isfinite(array)))
-        raise InputError(f"`{name}` must have a label everywhere; {count} are NaN or infinite.")
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        raise InputError(
+            f"`{name}` must have a label everywhere; {counted(wrong, 'NaN or infinite')}. "
+            "Drop these examples first."
+        )
     if not np.array_equal(array, np.floor(array)):
         first = array[array != np.floor(array)][0]
         remedy = REMEDIES.get(name, "Hand scores to `y_score`.")
@@ -359,9 +377,12 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
         return np.array(array.tolist())
     if any(issubclass(kind, COLLECTIONS) for kind in kinds):
         raise _collections(array, name)
-    missing = sum(map(_is_missing, array.tolist()))
-    if missing:
-        raise InputError(f"`{name}` must have a label everywhere; {missing} are missing.")
+    missing = list(map(_is_missing, array.tolist()))
+    if any(missing):
+        raise InputError(
+            f"`{name}` must have a label everywhere; {counted(missing, 'missing')}. "
+            "Drop these examples first."
+        )
     listed = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags, Indices
-from truerisk.checks import check_same_length, shown
+from truerisk.checks import check_same_length, counted, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import (
     CodedLabels,
@@ -292,7 +292,8 @@ def unscored(label: str, classes: Iterable[str]) -> InputError:
     """Make the error of a label that has no score column."""
     return InputError(
         f"Every class must have a score column; {shown(label)} has none, the columns are of "
-        f"{', '.join(map(shown, classes))}."
+        f"{', '.join(map(shown, classes))}. Name the columns after the labels, rename the labels "
+        "with --map (label_map= in Python), or use --score for the column of the positive label."
     )
 
 
@@ -326,10 +327,9 @@ def _refuse_empty(coded: CodedLabels) -> None:
         return
     empty = coded.members.index(("",))
     for name, codes in (("y_true", coded.truth), ("y_pred", coded.predicted)):
-        count = 0 if codes is None else int(np.count_nonzero(codes == empty))
-        if count:
+        if codes is not None and np.any(codes == empty):
             raise InputError(
-                f"`{name}` must have a label everywhere; {count} are empty. "
+                f"`{name}` must have a label everywhere; {counted(codes == empty, 'empty')}. "
                 "Drop these examples first, or give the class a name."
             )
 

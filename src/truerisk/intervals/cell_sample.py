@@ -26,7 +26,15 @@ from truerisk.intervals.variance_components import (
     components,
     components_of_cells,
 )
-from truerisk.tallies.cells import NO_LABEL, BinaryCounts, Cells, LabelSets, ratio
+from truerisk.tallies.cells import (
+    NO_LABEL,
+    ROUNDING,
+    BinaryCounts,
+    Cells,
+    GroupTotals,
+    LabelSets,
+    ratio,
+)
 from truerisk.tallies.group_values import GroupValues, effective_groups
 from truerisk.tallies.votes import Judgements
 
@@ -34,12 +42,10 @@ Function = Callable[[NDArray[Any]], Any]
 
 EVERY_PAIR = 50  # up to this many classes, every pair of labels is a cell
 HALF_A_UNIT = 0.5
-ROUNDING = 1e-12  # of a sum of weights
-AT_ONCE = 2**20  # entries of the table of what is left without each group
 UNITS_IN_ALL = 2.0  # of the prior that may move a centre: half a unit for each cell of two classes
 
 
-TRUE_CLASS = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])  # of tp, fp, fn and tn
+TRUE_CLASS = LabelSets.of_codes(np.array([0, 1, 0, 1]), 2)  # of tp, fp, fn and tn
 
 
 @dataclass(frozen=True)
@@ -54,12 +60,12 @@ class CellSample:
     totals: NDArray[Any]
     design: Any
     squares: Array | None = None
-    by_group: NDArray[Any] | None = None
+    by_group: GroupTotals | None = None
     prior: Array | None = None
     rows: NDArray[np.int64] | None = None
     classes: int = 2
     judgements: Judgements | None = None
-    class_by_group: NDArray[Any] | None = None
+    truth: LabelSets | None = None  # of the cells, where classes are counted by groups
     added: Array | None = None
     strata: Indices | None = None  # classes whose totals are given, not drawn
 
@@ -78,7 +84,7 @@ class CellSample:
             rows,
             max(classes, 2),
             cells.judgements,
-            None if cells.by_group is None else cells.truth.sums(cells.by_group),
+            None if cells.by_group is None else cells.truth,
             strata=cells.codes[0] if cells.at_prior else None,
         )
 
@@ -91,16 +97,48 @@ class CellSample:
         merge[np.arange(len(outcome)), outcome] = 1.0
         if self.strata is not None and self.by_group is None:
             return replace(self, design=merge, classes=2)
-        by_group = None if self.by_group is None else self.by_group @ merge
+        sums = {name: column @ merge for name, column in self._columns.items()}
+        return self._of_outcomes(sums, outcome)
+
+    def against_rest(self, cells: Cells) -> Callable[[int], "CellSample"]:
+        """Give a function that collapses the cells for a label; sums are made once for all."""
+        if self.strata is not None or self.judgements is not None:
+            return lambda label: self.collapsed(outcomes(cells, label))
+        tables = {name: cells.outcomes_by_class(one) for name, one in self._columns.items()}
+
+        def collapsed(label: int) -> "CellSample":
+            sums = {name: table[label] for name, table in tables.items()}
+            return self._of_outcomes(
+                sums, None if self.by_group is None else outcomes(cells, label)
+            )
+
+        return collapsed
+
+    @property
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        """What is known of each cell; of the prior, where it is."""
+        prior = None if self.prior is None else self.prior > 0
+        every = {"totals": self.totals, "squares": self.squares, "prior": prior, "rows": self.rows}
+        return {name: column for name, column in every.items() if column is not None}
+
+    def _of_outcomes(self, sums: dict[str, Array], outcome: Indices | None) -> "CellSample":
+        """Make a sample of four cells of the sums over the cells of each outcome."""
+        by_group = None
+        if self.by_group is not None and outcome is not None:
+            table = self.by_group.outcomes(outcome)
+            group, cell = np.nonzero(table)
+            by_group = GroupTotals(4, group, cell, table[group, cell])
         return CellSample(
-            self.totals @ merge,
+            sums["totals"],
             np.eye(4),
-            None if self.squares is None else self.squares @ merge,
+            sums.get("squares"),
             by_group,
-            None if self.prior is None else np.where(self.prior @ merge > 0, HALF_A_UNIT, 0.0),
-            None if self.rows is None else np.rint(self.rows @ merge).astype(np.int64),
-            judgements=None if self.judgements is None else self.judgements.merged(outcome),
-            class_by_group=None if by_group is None else by_group @ TRUE_CLASS,
+            np.where(sums["prior"] > 0, HALF_A_UNIT, 0.0) if "prior" in sums else None,
+            np.rint(sums["rows"]).astype(np.int64) if "rows" in sums else None,
+            judgements=None
+            if self.judgements is None or outcome is None
+            else self.judgements.merged(outcome),
+            truth=TRUE_CLASS,
         )
 
     @cached_property
@@ -275,39 +313,31 @@ class CellSample:
 
         `size` is the denominator of a proportion: groups that add nothing to it do not count.
         """
-        table = np.asarray(self.by_group)
-        table = table[table.any(axis=1)]
-        units = self.class_units
-        if size is not None:
-            sizes = np.asarray(size(table @ self.design), dtype=np.float64)
-            table, units = table[sizes > 0], effective_groups(sizes)
-        sides = []
-        step = max(1, AT_ONCE // max(self.design.shape))
-        for sign in (-1, 1):
-            parts = [
-                np.asarray(function(self._changed(sign * table[at : at + step]) @ self.design))
-                for at in range(0, len(table), step)
-            ]
-            sides.append(np.concatenate([np.zeros(0), *parts]))
-        return GroupValues(float(function(self.features)), sides[0], sides[1], units)
-
-    def _changed(self, change: NDArray[Any]) -> NDArray[Any]:
-        """Change the totals; what rounding leaves of nothing is nothing."""
-        totals = self.totals + change
-        return np.where(totals > ROUNDING * self.totals, totals, 0)
+        groups: Any = self.by_group
+        sizes, without, twice = ([np.zeros(0)] for _ in range(3))
+        for part in groups.features(self.design):
+            counts = part if size is None else np.asarray(size(part), dtype=np.float64)
+            taken = part if size is None else part[counts > 0]
+            sizes.append(counts)
+            without.append(np.asarray(function(self._changed(-taken))))
+            twice.append(np.asarray(function(self._changed(taken))))
+        units = self.class_units if size is None else effective_groups(np.concatenate(sizes))
+        value = float(function(self.features))
+        return GroupValues(value, np.concatenate(without), np.concatenate(twice), units)
 
     @cached_property
     def class_units(self) -> float:
-        """The effective number of groups of a class: the harmonic mean over those that occur.
-
-        What is unknown of each class adds up, and the class in the fewest groups adds most.
-        """
-        table = self.by_group if self.class_by_group is None else self.class_by_group
-        if table is None:
+        """The effective number of groups: of all examples, or of a class."""
+        if self.by_group is None:
             return 0.0
-        columns = table.sum(axis=1)[:, None] if self.class_by_group is None else table
-        units = np.array([effective_groups(one) for one in columns.T if one.any()])
-        return float(ratio(len(units), (1 / units).sum()))
+        if self.truth is None:
+            return effective_groups(self.by_group.sizes)
+        return self.by_group.class_units(self.truth)
+
+    def _changed(self, change: Array) -> Array:
+        """Change the features; what rounding leaves of nothing is nothing."""
+        changed = self.features + change
+        return np.where(np.abs(changed) > ROUNDING * np.abs(self.features), changed, 0.0)
 
     def draw_posterior(self, replicates: int, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the cell shares from their posterior and give the features of each draw."""

@@ -9,7 +9,7 @@ many examples there are.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -32,6 +32,10 @@ SMALL_BOOK = 64  # up to this many label codes, it always is
 CODE_BITS = 31
 LOWEST_BITS = 2**CODE_BITS - 1
 NO_LABEL = -1
+ROUNDING = 1e-12  # of a sum of weights
+ENTRIES_AT_ONCE = 2**20  # of the features of groups
+# Odd numbers that spread the bits of a product: those of splitmix64.
+MIXERS = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
 Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 
@@ -215,6 +219,23 @@ class LabelSets:
         sums = np.bincount(self.label, weights=values, minlength=self.classes)
         return sums.astype(np.float64, copy=False)
 
+    def pairs_of(self, cells: Indices) -> tuple[Indices, Indices]:
+        """List the labels of each of the cells that are named: which of them, and the label."""
+        if self.one_each:
+            return np.arange(len(cells)), self.label[cells]
+        taken = self.sizes[cells]
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.repeat(np.arange(len(cells)), taken), self.label[_ranges(starts[cells], taken)]
+
+    def sums_of_groups(
+        self, group: Indices, cell: Indices, value: NDArray[Any], groups: int
+    ) -> Array:
+        """Add up entries of cells over the cells of each label, in every group: (G, K)."""
+        entry, label = self.pairs_of(cell)
+        at = group[entry] * self.classes + label
+        flat = np.bincount(at, weights=value[entry], minlength=groups * self.classes)
+        return flat.astype(np.float64).reshape(groups, self.classes)
+
     def spread(self, values: NDArray[Any]) -> Array:
         """Add up numbers of the labels (K,) over the labels of each cell (m,)."""
         if self.one_each:
@@ -242,11 +263,129 @@ class LabelSets:
         )
 
     def __and__(self, other: "LabelSets") -> "LabelSets":
+        return self._chosen(self._shared_with(other))
+
+    def __sub__(self, other: "LabelSets") -> "LabelSets":
+        return self._chosen(~self._shared_with(other))
+
+    def _shared_with(self, other: "LabelSets") -> Flags:
         if self.one_each and other.one_each:
-            same = self.label == other.label
-        else:
-            same = np.isin(self.keys, other.keys, assume_unique=True)
-        return replace(self, cell=self.cell[same], label=self.label[same])
+            return np.asarray(self.label == other.label)
+        return np.isin(self.keys, other.keys, assume_unique=True)
+
+    def _chosen(self, pairs: Flags) -> "LabelSets":
+        return replace(self, cell=self.cell[pairs], label=self.label[pairs])
+
+
+@dataclass(frozen=True)
+class GroupTotals:
+    """What each of G groups of examples adds to the totals of m cells: the entries that are not 0.
+
+    They stand by group, and every group has some.  Memory grows with the entries, of which there
+    are no more than examples.
+    """
+
+    cells: int
+    group: Indices = field(repr=False)
+    cell: Indices = field(repr=False)
+    value: NDArray[Any] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, group: NDArray[Any], cell: NDArray[Any], value: NDArray[Any], cells: int
+    ) -> "GroupTotals":
+        """Take entries in any order; those of one group and cell add up.
+
+        Groups are exchangeable: they stand in an order that depends on their content alone, and no
+        result depends on the order of the rows.
+        """
+        keys, at = np.unique(group.astype(np.int64) * cells + cell, return_inverse=True)
+        sums = np.bincount(at, weights=value, minlength=len(keys))
+        there = sums != 0
+        group, cell, sums = keys[there] // cells, keys[there] % cells, sums[there]
+        exact = sums.astype(np.int64) if np.asarray(value).dtype.kind in "iu" else sums
+        starts, sizes = _runs(group)
+        order = np.lexsort((_content(cell, exact, starts), np.add.reduceat(sums, starts)))
+        taken = sizes[order]
+        every = _ranges(starts[order], taken)
+        return cls(cells, np.repeat(np.arange(len(order)), taken), cell[every], exact[every])
+
+    @cached_property
+    def starts(self) -> Indices:
+        """Where the entries of each group begin."""
+        return _runs(self.group)[0]
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The total of each group."""
+        return np.add.reduceat(self.value, self.starts).astype(np.float64)
+
+    def only(self, chosen: Flags) -> "GroupTotals":
+        """Keep some of the cells, and the groups that have some of them."""
+        taken = chosen[self.cell]
+        group = self.group[taken]
+        return replace(
+            self,
+            cells=int(chosen.sum()),
+            group=np.searchsorted(distinct(group), group),
+            cell=(np.cumsum(chosen) - 1)[self.cell[taken]],
+            value=self.value[taken],
+        )
+
+    def class_units(self, truth: LabelSets) -> float:
+        """Give the effective number of groups of a class: the harmonic mean over those that occur.
+
+        What is unknown of each class adds up, and the class in the fewest groups adds most.
+        """
+        entry, label = truth.pairs_of(self.cell)
+        keys, at = np.unique(self.group[entry] * truth.classes + label, return_inverse=True)
+        sizes, label = np.bincount(at, weights=self.value[entry]), keys % truth.classes
+        total, squares = (np.bincount(label, weights=sizes**power) for power in (1, 2))
+        units = total[squares > 0] ** 2 / squares[squares > 0]
+        return float(ratio(len(units), (1 / units).sum()))
+
+    def outcomes(self, outcome: Indices) -> Array:
+        """Add up the cells of each outcome, tp, fp, fn or tn, in every group: (G, 4)."""
+        at = self.group * 4 + outcome[self.cell]
+        flat = np.bincount(at, weights=self.value, minlength=4 * len(self.starts))
+        return flat.astype(np.float64).reshape(-1, 4)
+
+    def features(self, design: Any) -> Iterator[Array]:
+        """Give what a design makes of each group, some groups at a time: (…, f)."""
+        groups = len(self.starts)
+        step = max(1, ENTRIES_AT_ONCE // design.shape[1])
+        for first in range(0, groups, step):
+            last = min(first + step, groups)
+            ends = [*self.starts[first : last + 1], len(self.cell)][: last - first + 1]
+            part = slice(int(ends[0]), int(ends[-1]))
+            entries = self.group[part] - first, self.cell[part], self.value[part]
+            if isinstance(design, np.ndarray):
+                added = entries[2][:, None] * design[entries[1]]
+                yield np.add.reduceat(added, self.starts[first:last] - ends[0], axis=0)
+            else:
+                yield design.of_groups(*entries, last - first)
+
+
+def _runs(group: Indices) -> tuple[Indices, Indices]:
+    """Give where each run of equal numbers begins, and how long it is."""
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    return starts, np.diff(starts, append=len(group))
+
+
+def _ranges(starts: Indices, sizes: Indices) -> Indices:
+    """Write ranges one after the other, each by its start and its size."""
+    ends = np.cumsum(sizes)
+    return np.asarray(
+        np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + sizes, sizes)
+    )
+
+
+def _content(cell: Indices, value: NDArray[Any], starts: Indices) -> NDArray[np.uint64]:
+    """Give a number that depends on the entries of each group, in whatever order they stand."""
+    bits = np.ascontiguousarray(value).view(np.uint64)
+    mixed = (bits ^ (cell.astype(np.uint64) * MIXERS[0])) * MIXERS[1]
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * MIXERS[2]
+    return np.add.reduceat(mixed ^ (mixed >> np.uint64(32)), starts)
 
 
 @dataclass(frozen=True)
@@ -268,6 +407,13 @@ class Design:
 
     def __rmatmul__(self, totals: NDArray[Any]) -> Array:
         return np.concatenate([*self.cells.by_class(totals), totals @ self.overall], axis=-1)
+
+    def of_groups(self, group: Indices, cell: Indices, value: NDArray[Any], groups: int) -> Array:
+        """Give the features of each group, by its entries."""
+        entries = group, cell, value, groups
+        sums = [one.sums_of_groups(*entries) for one in self.cells.sides]
+        overall = np.add.reduceat(value[:, None] * self.overall[cell], _runs(group)[0], axis=0)
+        return np.concatenate([*sums, overall], axis=1)
 
     def __matmul__(self, gradient: Array) -> Array:
         size = len(self.cells.labels)
@@ -300,6 +446,11 @@ class SideBySide:
     def __rmatmul__(self, totals: NDArray[Any]) -> Array:
         return np.concatenate([totals @ self.first, totals @ self.second], axis=-1)
 
+    def of_groups(self, group: Indices, cell: Indices, value: NDArray[Any], groups: int) -> Array:
+        """Give the features of each group, by its entries."""
+        both = (one.of_groups(group, cell, value, groups) for one in (self.first, self.second))
+        return np.concatenate(tuple(both), axis=1)
+
     def __matmul__(self, gradient: Array) -> Array:
         half = self.first.shape[1]
         return np.asarray(self.first @ gradient[:half] + self.second @ gradient[half:])
@@ -315,7 +466,7 @@ class Cells:
     totals: NDArray[Any]  # (m,): exact counts, or sums of weights
     rows: NDArray[np.int64] = field(repr=False)  # (m,): how many examples, whatever their weight
     squares: Array | None = None  # (m,): sums of squared weights
-    by_group: NDArray[Any] | None = field(default=None, repr=False)  # (G, m): totals of each group
+    by_group: GroupTotals | None = field(default=None, repr=False)
     multilabel: bool = False
     judgements: Any = field(default=None, repr=False)  # how several refits called each example
     at_prior: bool = False  # whether the totals of the classes are those of a given prior
@@ -357,7 +508,7 @@ class Cells:
             totals=self.totals[chosen],
             rows=self.rows[chosen],
             squares=None if self.squares is None else self.squares[chosen],
-            by_group=None if self.by_group is None else self.by_group[:, chosen],
+            by_group=None if self.by_group is None else self.by_group.only(chosen),
         )
 
     def with_empty(self, truth: LabelSets, predicted: LabelSets) -> "Cells":
@@ -371,9 +522,7 @@ class Cells:
             totals=np.concatenate([self.totals, zeros]),
             rows=np.concatenate([self.rows, np.zeros(extra, dtype=np.int64)]),
             squares=None if self.squares is None else np.concatenate([self.squares, zeros]),
-            by_group=None
-            if groups is None
-            else np.hstack([groups, np.zeros((len(groups), extra), dtype=groups.dtype)]),
+            by_group=None if groups is None else replace(groups, cells=groups.cells + extra),
         )
 
     @property
@@ -397,6 +546,17 @@ class Cells:
         """Add up one number per cell over the cells that are right in, of, and given each class."""
         both, truth, predicted = (one.sums(column) for one in self.sides)
         return both, truth, predicted
+
+    def outcomes_by_class(self, column: NDArray[Any]) -> Array:
+        """Add up one number per cell over the tp, fp, fn and tn of each class: (K, 4).
+
+        What rounding leaves of nothing is nothing.
+        """
+        both, truth, predicted = self.sides
+        counts = [one.sums(column) for one in (both, predicted - both, truth - both)]
+        total = column.sum()
+        rest = total - counts[0] - counts[1] - counts[2]
+        return np.column_stack([*counts, np.where(rest > ROUNDING * total, rest, 0.0)])
 
     def from_classes(self, right: Array, truth: Array, predicted: Array) -> Array:
         """Give each cell what its classes add up to: the transpose of `by_class`."""
@@ -538,7 +698,6 @@ class CellTally:
         ascending = np.array(codes, dtype=np.int64)[order]
         ranks = [order[np.searchsorted(ascending, side)] for side in (truth, predicted)]
         by_label = np.lexsort((ranks[1], ranks[0]))
-        names = self.pairs[by_label]
         totals, squares = self._totals(by_label)
         return Cells(
             labels=labels,
@@ -547,7 +706,7 @@ class CellTally:
             totals=totals,
             rows=self.counts[by_label],
             squares=squares,
-            by_group=self._by_group(names.tolist()),
+            by_group=self._by_group(by_label),
             multilabel=multilabel,
         )
 
@@ -558,19 +717,19 @@ class CellTally:
         weights = [as_float(self.units[name]) for name in names]
         return np.array(weights), np.array([as_float(self.square_units[name]) for name in names])
 
-    def _by_group(self, names: list[int]) -> NDArray[Any] | None:
+    def _by_group(self, order: Indices) -> GroupTotals | None:
         if not self.grouped:
             return None
-        groups = {group: at for at, group in enumerate(sorted({g for g, _ in self.group_counts}))}
-        place = {name: at for at, name in enumerate(names)}
-        table = np.zeros((len(groups), len(names)), dtype=float if self.weighted else np.int64)
-        for group, name in self.group_counts:
-            key = (group, name)
-            value = as_float(self.group_units[key]) if self.weighted else self.group_counts[key]
-            table[groups[group], place[name]] = value
-        # Groups are exchangeable: an order that depends on their content alone makes the
-        # cluster bootstrap the same for any order of the rows.
-        return table[np.lexsort(table.T)]
+        keys = np.array(list(self.group_counts), dtype=np.int64).reshape(-1, 2)
+        if self.weighted:
+            value = np.array([as_float(self.group_units[key]) for key in self.group_counts])
+        else:
+            value = np.array(list(self.group_counts.values()), dtype=np.int64)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        cell = place[np.searchsorted(self.pairs, keys[:, 1])]
+        group = np.searchsorted(distinct(keys[:, 0]), keys[:, 0])
+        return GroupTotals.of(group, cell, value, len(order))
 
 
 def cell_codes(truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.int64]:

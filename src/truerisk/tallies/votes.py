@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Codes, Flags, Indices
-from truerisk.tallies.cells import Cells, LabelSets
+from truerisk.tallies.cells import Cells, GroupTotals, LabelSets
 
 NOT_JUDGED = -1
 MAX_CELLS = 64  # whose pairs are counted; of more, the judgements are read one by one
@@ -170,14 +170,13 @@ class Judgements:
             counted += np.bincount(own[own != NOT_JUDGED], minlength=cells) / often
         return counted
 
-    def by_group(self, cells: int) -> Array | None:
+    def by_group(self, cells: int) -> GroupTotals | None:
         """Add up how many examples of each group are in each of so many cells, as `totals` does."""
         if self.groups is None:
             return None
         shares = np.broadcast_to(1 / self.judged.sum(axis=0), self.cells.shape)[self.judged]
-        at = (self.groups * cells + self.cells)[self.judged]
-        flat = np.bincount(at, shares, minlength=self.units * cells).astype(np.float64)
-        return flat.reshape(self.units, cells)
+        group = np.broadcast_to(self.groups, self.cells.shape)[self.judged]
+        return GroupTotals.of(group, self.cells[self.judged], shares, cells)
 
     def merged(self, outcome: Indices) -> "Judgements":
         """Put each cell where `outcome` says."""

@@ -117,6 +117,31 @@ def test_many_rows_are_chosen_by_what_each_adds(monkeypatch, measure):
     assert ends[0] == pytest.approx(ends[1], abs=0.25 * width)
 
 
+@pytest.mark.parametrize("measure", ["error_rate", "f1_macro"])
+@pytest.mark.parametrize("design", ["alone", "weights", "groups", "both"])
+def test_many_rows_of_many_cells_are_chosen_by_what_each_adds(monkeypatch, measure, design):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 12, 3000)
+    called = [np.where(rng.random(3000) < 0.8, truth, rng.integers(0, 12, 3000)) for _ in range(3)]
+    options = {"measures": [measure]}
+    if design in {"weights", "both"}:
+        options["sample_weight"] = rng.choice([0.5, 1.0, 3.0], 3000)
+    if design in {"groups", "both"}:
+        options["groups"] = rng.integers(0, 400, 3000)
+    drawn = compare(truth, *called, **options).best
+    for limit in ("MAX_CELLS", "MAX_DRAWN"):
+        monkeypatch.setattr(f"truerisk.comparison.predictions.choice.{limit}", 0)
+    by_influence = compare(truth, *called, **options).best
+    width = drawn.corrected.interval.width
+    ends = [
+        (one.corrected.interval.low, one.corrected.interval.high) for one in (by_influence, drawn)
+    ]
+    assert by_influence.corrected != drawn.corrected  # by another way
+    assert by_influence.name == drawn.name
+    assert by_influence.corrected.value == pytest.approx(drawn.corrected.value, abs=0.2 * width)
+    assert ends[0] == pytest.approx(ends[1], abs=0.25 * width)
+
+
 def test_the_spread_of_rows_drawn_and_not_drawn_is_that_of_poisson_numbers():
     # Var w = 1, Var e[w = 0] = e − 1, Cov = −1: what the choice by influences is drawn with.
     w = np.random.default_rng(2).poisson(1.0, 10**6)

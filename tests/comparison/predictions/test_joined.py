@@ -43,9 +43,9 @@ def test_a_model_needs_predictions_or_scores():
 
 
 def test_scores_must_be_finite_numbers():
-    with pytest.raises(InputError, match="`scores of 'first'` must be numbers; 1 are NaN"):
+    with pytest.raises(InputError, match="`scores of 'first'` must be numbers; 1 is NaN"):
         join_arrays([1, 0], [[1, 0]] * 2, [[0.1, np.nan], None])
-    with pytest.raises(InputError, match=r"`scores of 'first'` must be finite; 1 are infinite\.$"):
+    with pytest.raises(InputError, match=r"'first'` must be finite; 1 is infinite, at index 1\.$"):
         join_arrays([1, 0], [[1, 0]] * 2, [[0.1, np.inf], None])
 
 

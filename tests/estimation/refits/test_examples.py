@@ -121,7 +121,7 @@ def test_a_table_of_one_column_is_a_column_of_groups():
             X,
             pd.Series(["a", "b", "a", pd.NA], dtype="string"),
             {},
-            "`y` must have a label everywhere; 1 are missing",
+            "`y` must have a label everywhere; 1 is missing",
             id="NA",
         ),
         pytest.param(
@@ -131,7 +131,7 @@ def test_a_table_of_one_column_is_a_column_of_groups():
             X,
             ["a", "", "a", ""],
             {"pos_label": "a"},
-            "`y` must have a label everywhere; 2 are empty. Drop these examples first",
+            "`y` must have a label everywhere; 2 are empty, the first at index 1. Drop these",
             id="empty",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ def test_a_table_of_one_column_is_a_column_of_groups():
             X,
             [0, 1, 1, 0],
             {"groups": pd.Series(["a", pd.NA, "b", "b"], dtype="string")},
-            "`groups` must have a value for every example; 1 are missing",
+            "`groups` must have a value for every example; 1 is missing",
             id="NA in groups",
         ),
         pytest.param(

@@ -22,7 +22,15 @@ from truerisk.measures.averages import count_function, of_each_cell
 from truerisk.measures.costs import CostMatrix
 from truerisk.measures.from_counts import DISTANCE_POWERS, distances
 from truerisk.measures.registry import Measure, base_and_average, find_measure
-from truerisk.tallies.cells import NO_LABEL, Cells, ClassCounts, LabelSets, SideBySide, ratio
+from truerisk.tallies.cells import (
+    NO_LABEL,
+    Cells,
+    ClassCounts,
+    GroupTotals,
+    LabelSets,
+    SideBySide,
+    ratio,
+)
 from truerisk.tallies.group_values import effective_groups
 
 EVERY_WRONG = 10  # up to this many classes, every wrong label has a joint cell
@@ -54,7 +62,8 @@ class PairedCells:
         first, second = (joint.of_model(at, labels, joined) for at in range(2))
         shared, weight = joined.shared, joined.shared.weight
         if shared.group is not None:
-            by_group = _by_group(shared.group, weight, joint.places, len(joint.counts))
+            each = np.ones(len(joint.places), dtype=np.int64) if weight is None else weight
+            by_group = GroupTotals.of(shared.group, joint.places, each, len(joint.counts))
             first = replace(first, by_group=by_group)
         if weight is not None:
             first = replace(
@@ -97,7 +106,7 @@ class PairedCells:
             cells.squares,
             cells.by_group,
             self.prior,
-            class_by_group=None if cells.by_group is None else cells.truth.sums(cells.by_group),
+            truth=cells.truth,
         )
 
     def difference(self, name: str, over: Flags | None, zero: float) -> Spread:
@@ -122,7 +131,7 @@ class PairedCells:
         scale = self._largest_cost if math.isinf(high - low) else high - low
         if sample.by_group is not None:
             values = sample.group_values(_difference_of(function))
-            units = effective_groups(sample.by_group.sum(axis=1))
+            units = effective_groups(sample.by_group.sizes)
             return spread_of_groups(values.value, values.without, units, scale)
         spread = spread_of_cells(sample, _difference_of(function), self.first.truth.numbers)
         return replace(spread, scale=scale)
@@ -228,14 +237,6 @@ def _design_of_examples(measure: Measure, cells: Cells, zero: float) -> Array:
     values = np.where(np.isnan(values), zero, values)
     defined = ~np.isnan(values)
     return np.column_stack([np.where(defined, values, 0.0), defined])
-
-
-def _by_group(group: Indices, weight: Array | None, at: Indices, cells: int) -> NDArray[Any]:
-    groups = int(group.max()) + 1
-    flat = np.bincount(group * cells + at, weights=weight, minlength=groups * cells)
-    table = flat.reshape(groups, cells)
-    # One order of the groups, whatever that of the rows.
-    return np.asarray(table[np.lexsort(table.T)])
 
 
 def _discordant(cells: Cells) -> tuple[LabelSets, LabelSets, LabelSets, Array]:

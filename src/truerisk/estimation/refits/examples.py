@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.checks import shown
+from truerisk.checks import counted, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import CodedLabels, as_column, code_groups, code_labels
 from truerisk.labels import label_among, positive_of_two
@@ -123,10 +123,10 @@ def _names_of_classes(coded: CodedLabels) -> tuple[str, ...]:
     """Name the classes, of which there must be two, each with a name."""
     names = tuple(one[0] for one in coded.members)
     if "" in names:
-        count = np.count_nonzero(coded.truth == names.index(""))
+        empty = counted(coded.truth == names.index(""), "empty")
         raise InputError(
-            f"`y` must have a label everywhere; {count} are empty. Drop these examples first, or "
-            "give the class a name."
+            f"`y` must have a label everywhere; {empty}. Drop these examples first, or give the "
+            "class a name."
         )
     if len(names) < 2:
         raise InputError(

@@ -104,8 +104,7 @@ class VoteEstimates:
         if self.method.name in SETTLED:
             # Judgements by one model are counts, of independent examples or groups.
             counts = np.rint(cells.totals).astype(np.int64)
-            by_group = None if cells.by_group is None else np.rint(cells.by_group).astype(np.int64)
-            cells = replace(cells, totals=counts, by_group=by_group, judgements=None)
+            cells = replace(cells, totals=counts, judgements=None)
         examples = self.examples
         empty = Tallies(examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n)
         return replace(
