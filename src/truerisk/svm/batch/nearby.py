@@ -56,7 +56,7 @@ BAND, MAX_BAND = (0.6, 0.5), 1.5
 # Free examples: to pivot on fewer once more takes less than refits that only a ridge settles.
 MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
-ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
+ROWS_AT_A_TIME = 256  # of K, copied before they are multiplied: these stay in the cache
 
 
 class Nearby:
@@ -75,7 +75,7 @@ class Nearby:
         made: leave_out.Tableau | None = None,
     ) -> None:
         """Prepare refits; `made` is the tableau that examples were left out on, if they were."""
-        self.gram, self.solution, self.tolerance = gram, solution, tolerance
+        self.gram, self.solution, self.tolerance, self.made = gram, solution, tolerance, made
         self.is_first_try = near is None
         self.near = near_in(gram, solution) if near is None else near
         self.is_whole = len(self.near) == len(gram)
@@ -136,11 +136,11 @@ class Nearby:
                 break
         left = np.flatnonzero(~solved)
         if len(left) and not (self.is_whole and self.has_ridge):
-            near = np.arange(len(self.gram))
+            near, made = np.arange(len(self.gram)), None
             if self.is_first_try and objects.any():
                 objects[self.near] = True
-                near = np.flatnonzero(objects)
-            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
+                near, made = np.flatnonzero(objects), self.made
+            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near, made=made)
             decisions[left], solved[left] = wider.decisions(bounds[left])
         return decisions, solved
 
