@@ -10,11 +10,13 @@ from truerisk.errors import ResourceError
 from truerisk.svm import problems
 from truerisk.svm.dense.features import solve_features
 from truerisk.svm.example_forms import has_one_scale
+from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import Kernel
 from truerisk.svm.problems import (
     DenseProblem,
     Effort,
     GramProblem,
+    KernelProblem,
     SparseProblem,
     gram_problem,
     linear_problem,
@@ -51,6 +53,19 @@ def test_all_forms_leave_out_the_same(data):
         margins = form.margins_without(solution, which)
         found.append(set(which[margins < 0].tolist()))
     assert found[0] == found[1] == found[2]
+
+
+def test_many_svms_share_one_gram_matrix_where_it_fits(data, monkeypatch):
+    X, y, _ = data
+    monkeypatch.setattr(problems, "MANY_EXAMPLES", 50)
+    svm = KernelSVM(gamma=0.2)
+    assert isinstance(svm.train(X, y), KernelProblem)
+    decision = svm.decision_function(X)
+    assert isinstance(svm.train(X, y, for_many=True), GramProblem)
+    np.testing.assert_allclose(svm.decision_function(X), decision, atol=1e-5)
+    monkeypatch.setattr(problems, "_free_memory", lambda: 1000)
+    assert isinstance(svm.train(X, y, for_many=True), KernelProblem)
+    assert all(form.for_many is form for form in forms(X))
 
 
 def test_examples_far_from_the_origin_are_left_out_alike(data):

@@ -27,7 +27,7 @@ NO_TIME = cython.declare(cython.double, 1e-14)  # a step that is none
 NEARLY_OVER = cython.declare(cython.double, 1.0 - 1e-9)
 CHECKED = cython.declare(cython.Py_ssize_t, 8)  # free examples that confirm a margin
 INSIDE = cython.declare(cython.double, 1e-9)  # beside its range, how far off a bound is free
-BELIEVED = cython.declare(cython.double, 1e3)  # times a tie: what rounding may do to a margin
+BELIEVED = cython.declare(cython.double, 1e3)  # times a tie, or noise: what rounding may do
 # Rows of `rows` and `vectors`; see `truerisk.svm.gram.path`.
 Z = cython.declare(cython.Py_ssize_t, 0)
 RESIDUAL = cython.declare(cython.Py_ssize_t, 1)
@@ -297,6 +297,15 @@ def toggle(own: Removal, i: cython.Py_ssize_t, floor: cython.double) -> cython.P
 
 @cython.cfunc
 @cython.nogil
+def depends(own: Removal, i: cython.Py_ssize_t, floor: cython.double) -> cython.bint:
+    """Tell whether the image of an example lies in the affine hull of the free images."""
+    verdict: cython.Py_ssize_t = toggle(own, i, floor)
+    toggle(own, i, floor)
+    return verdict == SINGULAR
+
+
+@cython.cfunc
+@cython.nogil
 @cython.returns((cython.Py_ssize_t, cython.double))
 def remove_one(base: Start, own: Removal, watch: Watch, limits: Limits):
     """Let z of the watched example go to 0; return the verdict and what is left of |z|."""
@@ -334,6 +343,14 @@ def remove_one(base: Start, own: Removal, watch: Watch, limits: Limits):
                 event = AT_UPPER if rate > 0.0 else AT_LOWER
         noise *= limits.noise
         soonest: cython.Py_ssize_t = first_freed(residual, side, rates, noise, step)
+        # A copy of a free example stays on the margin with it: its rate is rounding.
+        while (
+            soonest >= 0
+            and fabs(rates[soonest]) <= BELIEVED * noise
+            and depends(own, soonest, limits.floor)
+        ):
+            rates[soonest] = 0.0
+            soonest = first_freed(residual, side, rates, noise, step)
         if soonest >= 0:
             who = soonest
             step, event = larger(-residual[who] / rates[who], 0.0), FREED

@@ -4,7 +4,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -70,9 +70,16 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.train(X, y, sample_weight)
         return self
 
-    def train(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Problem:
-        """Train as `fit` does, and give the examples in the form their solver took them."""
+    def train(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, for_many: bool = False
+    ) -> Problem:
+        """Train as `fit` does, and give the examples in the form their solver took them.
+
+        `for_many` SVMs on the same examples, that form may be another.
+        """
         prepared = self.prepare(X, y, sample_weight)
+        if for_many:
+            prepared = replace(prepared, problem=prepared.problem.for_many)
         targets = prepared.targets
         upper = self.upper_of(prepared, self.C)
         starts = self._starts(targets)

@@ -99,6 +99,11 @@ class Problem(Protocol):
     def radius(self) -> tuple[float, str]:
         """R² and the rule it was found by."""
 
+    @property
+    def for_many(self) -> "Problem":
+        """The form for many SVMs on the same examples."""
+        return self
+
 
 @dataclass(frozen=True)
 class SparseProblem(Problem):
@@ -351,6 +356,11 @@ class KernelProblem(Problem):
     def whole(self) -> GramProblem:
         """The same problem on its Gram matrix, for where much is done with it."""
         return gram_problem(self.kernel, self.X)
+
+    @property
+    def for_many(self) -> "GramProblem | KernelProblem":
+        """The form for many SVMs on the same examples: the whole Gram matrix, if it fits."""
+        return self.whole if _fits(self.X.shape[0]) else self
 
     @cached_property
     def _values(self) -> Callable[[Indices, Indices | slice], Array]:

@@ -6,7 +6,7 @@ import pytest
 from tests.svm.batch.test_gram import data, kernel, one_by_one
 from truerisk.svm.batch import nearby
 from truerisk.svm.batch.gram import GRADIENT, Bounds, Z
-from truerisk.svm.batch.nearby import Nearby, Refits
+from truerisk.svm.batch.nearby import Copies, Merged, Nearby, Refits, solver_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.leave_out import leave_out_of
 
@@ -38,6 +38,38 @@ def test_those_near_a_solution_are_the_optima_without_some_examples(kind, cost):
     assert solved[stable].mean() > 0.6  # in the others examples depend on each other
     expected = one_by_one(gram, y, np.arange(90), bounds)
     np.testing.assert_allclose(found[solved], expected[solved], atol=1e-7)
+
+
+def test_copies_by_hand():
+    X = np.array([[1.0], [2.0], [1.0], [1.0], [2.0], [2.0]])
+    y = np.array([1.0, -1.0, 1.0, -1.0, -1.0, -1.0])
+    copies = Copies.among(X, y)
+    assert copies.first.tolist() == [3, 1, 0]  # by label and value
+    assert copies.group.tolist() == [2, 1, 2, 0, 1, 1]
+    table = np.array([[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]])
+    assert copies.sums(table).tolist() == [[8.0, 50.0, 5.0]]
+    assert Copies.among(X[:4], y[:4]) is None  # three of four differ
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0, 20.0])
+def test_equal_examples_of_a_class_take_part_as_one(cost):
+    rng = np.random.default_rng(6)
+    X, n = rng.integers(0, 3, (120, 3)).astype(float), 120
+    y = np.where(X[:, 0] + rng.standard_normal(n) > 1.0, 1.0, -1.0)
+    gram, bounds = kernel(X, "RBF"), thirds(n, 12, cost)
+    bounds[3, 40:50] *= 2.0
+    shared = solver_of(gram, solve_gram(gram, y, np.full(n, cost)), X)
+    assert isinstance(shared, Merged)
+    found, solved = shared.decisions(bounds)
+    assert solved.mean() > 0.6
+    expected = one_by_one(gram, y, np.arange(n), bounds)
+    np.testing.assert_allclose(found[solved], expected[solved], atol=1e-7)
+
+
+def test_examples_that_differ_are_not_merged():
+    X, y = data(9, n=90, d=4)
+    gram = kernel(X, "RBF")
+    assert isinstance(solver_of(gram, solve_gram(gram, y, np.ones(90)), X), Nearby)
 
 
 def test_a_bias_that_nobody_pins_down_is_not_called_solved():

@@ -129,7 +129,7 @@ class SVMStart:
 
         Refits of which the optimum is not one are left out.
         """
-        from truerisk.svm.batch.nearby import Nearby
+        from truerisk.svm.batch.nearby import solver_of
         from truerisk.svm.problems import GramProblem
 
         form, n = self._form, self._form.X.shape[0] if self._form else 0
@@ -142,9 +142,10 @@ class SVMStart:
             return
         began, tolerance = time.perf_counter(), min(form.svm.effort().tolerance, CLOSE)
         solvers = [
-            Nearby(
+            solver_of(
                 form.problem.gram,
                 solution,
+                form.X,
                 tolerance=tolerance,
                 made=form.problem.tableau_of(solution),
             )

@@ -223,7 +223,7 @@ def _by_dual(
 ) -> tuple[_Predictions, _Trained]:
     """Leave out what must be along the exact solutions of a problem of this library."""
     trained = clone(svm)
-    problem = trained.train(X, y, sample_weight)
+    problem = trained.train(X, y, sample_weight, for_many=True)
     without = LeftOut(problem, trained.squared_radius_, trained.effort(), workers)
     targets = trained.targets_
     with few_blas_threads(targets.signs.shape[1], without.workers):

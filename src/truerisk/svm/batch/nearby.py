@@ -9,7 +9,8 @@ Method    Those far from the margin stay at their bounds.  The others take steps
           end K says of everyone whether they object; who does counts as near in a second try
 """
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,8 @@ BAND, MAX_BAND = (0.6, 0.5), 1.5
 # Free examples: to pivot on fewer once more takes less than refits that only a ridge settles.
 MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
-ROWS_AT_A_TIME = 64  # of K, copied before they are multiplied: these stay in the cache
+MAX_DISTINCT = 0.5  # of the examples: to merge the copies among fewer saves little
+ROWS_AT_A_TIME = 256  # of K, copied before they are multiplied: these stay in the cache
 
 
 class Nearby:
@@ -75,7 +77,7 @@ class Nearby:
         made: leave_out.Tableau | None = None,
     ) -> None:
         """Prepare refits; `made` is the tableau that examples were left out on, if they were."""
-        self.gram, self.solution, self.tolerance = gram, solution, tolerance
+        self.gram, self.solution, self.tolerance, self.made = gram, solution, tolerance, made
         self.is_first_try = near is None
         self.near = near_in(gram, solution) if near is None else near
         self.is_whole = len(self.near) == len(gram)
@@ -136,11 +138,11 @@ class Nearby:
                 break
         left = np.flatnonzero(~solved)
         if len(left) and not (self.is_whole and self.has_ridge):
-            near = np.arange(len(self.gram))
+            near, made = np.arange(len(self.gram)), None
             if self.is_first_try and objects.any():
                 objects[self.near] = True
-                near = np.flatnonzero(objects)
-            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near)
+                near, made = np.flatnonzero(objects), self.made
+            wider = Nearby(self.gram, self.solution, tolerance=self.tolerance, near=near, made=made)
             decisions[left], solved[left] = wider.decisions(bounds[left])
         return decisions, solved
 
@@ -203,6 +205,73 @@ class Nearby:
         objects = np.asarray((is_wrong & (some.lower < some.upper)).any(axis=0))
         objects[self.near] = False
         return objects
+
+
+class Merged:
+    """The same where equal examples of a class take part as one, whose bounds add up.
+
+    The optimum has the same w and bias, and no examples that depend on their copies.
+    """
+
+    def __init__(
+        self, gram: Array, solution: Solution, copies: "Copies", *, tolerance: float = 1e-8
+    ) -> None:
+        self.copies, first = copies, copies.first
+        upper, alpha = copies.sums(np.stack([solution.upper, solution.alpha]))
+        merged = replace(
+            solution,
+            y=solution.y[first],
+            upper=upper,
+            alpha=alpha,
+            decision=solution.decision[first],
+        )
+        self.nearby = Nearby(part_of(gram, first), merged, tolerance=tolerance)
+
+    def decisions(self, bounds: Array) -> tuple[Array, Flags]:
+        """Return the decision values for each row of bounds, and whether the row was solved."""
+        decisions, solved = self.nearby.decisions(self.copies.sums(bounds))
+        return decisions[:, self.copies.group], solved
+
+
+class Copies(NamedTuple):
+    """Equal examples of a class: the first of each group, and the group of each example."""
+
+    first: NDArray[np.intp]
+    group: NDArray[np.intp]
+
+    @classmethod
+    def among(cls, X: Any, y: Array) -> "Copies | None":
+        """Find equal rows of one class; None where fewer than every second is a copy."""
+        if not isinstance(X, np.ndarray):
+            return None
+        # Sums of equal rows are equal, but for rounding; few rows are worth sorting.
+        sums = X @ np.random.default_rng(0).standard_normal(X.shape[1])
+        if len(np.unique(sums)) > MAX_DISTINCT * len(X):
+            return None
+        rows = np.column_stack([y, X])
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        return cls(first, group.ravel()) if len(first) <= MAX_DISTINCT * len(X) else None
+
+    def sums(self, table: Array) -> Array:
+        """Add up the columns of each group."""
+        order = np.argsort(self.group, kind="stable")
+        starts = np.searchsorted(self.group[order], np.arange(len(self.first)))
+        return np.asarray(np.add.reduceat(table[:, order], starts, axis=1))
+
+
+def solver_of(
+    gram: Array,
+    solution: Solution,
+    X: Any,
+    *,
+    tolerance: float = 1e-8,
+    made: leave_out.Tableau | None = None,
+) -> "Nearby | Merged":
+    """Return what solves refits, from the examples that K is of."""
+    copies = Copies.among(X, solution.y)
+    if copies is None:
+        return Nearby(gram, solution, tolerance=tolerance, made=made)
+    return Merged(gram, solution, copies, tolerance=tolerance)
 
 
 class Attempt(NamedTuple):
