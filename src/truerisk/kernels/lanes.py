@@ -120,6 +120,35 @@ def add(
         weights[at + 7] = r
 
 
+def copy_rows(
+    data: cython.const[cython.float][::1],
+    indices: cython.const[cython.int][::1],
+    indptr: cython.const[cython.longlong][::1],
+    which: cython.const[cython.Py_ssize_t][::1],
+    places: cython.int[::1],
+    to_data: cython.float[::1],
+    to_indices: cython.int[::1],
+):
+    """Write the rows `which` one after the other, their columns numbered as they come.
+
+    Returns how many columns there are.  `places` holds −1 for every column, and then its number.
+    """
+    to: cython.Py_ssize_t = 0
+    count: cython.int = 0
+    column: cython.int
+    with cython.nogil:
+        for k in range(which.shape[0]):
+            for p in range(indptr[which[k]], indptr[which[k] + 1]):
+                column = indices[p]
+                if places[column] < 0:
+                    places[column] = count
+                    count += 1
+                to_indices[to] = places[column]
+                to_data[to] = data[p]
+                to += 1
+    return count
+
+
 def multiply(
     data: cython.const[cython.float][::1],
     indices: cython.const[cython.int][::1],
@@ -373,7 +402,6 @@ def conjugate_gradients(
     data: cython.const[cython.float][::1],
     indices: cython.const[cython.int][::1],
     indptr: cython.const[cython.longlong][::1],
-    which: cython.const[cython.Py_ssize_t][::1],
     residual: cython.double[:, ::1],
     free: cython.const[cython.double][:, ::1],
     step: cython.double[:, ::1],
@@ -397,7 +425,6 @@ def conjugate_gradients(
     each bias to `shift`.  A lane that has ended is no longer live.
     """
     n: cython.Py_ssize_t = residual.shape[1]
-    at: cython.Py_ssize_t
     count: cython.Py_ssize_t = 0
     members: cython.double
     mean: cython.double
@@ -439,12 +466,10 @@ def conjugate_gradients(
                 weights[j] = NONE
             for i in range(n):
                 if in_use[i] != 0:
-                    at = which[i]
-                    add(data, indices, indptr[at], indptr[at + 1], image, i, weights)
+                    add(data, indices, indptr[i], indptr[i + 1], image, i, weights)
             for i in range(n):
                 if in_use[i] != 0:
-                    at = which[i]
-                    dot(data, indices, indptr[at], indptr[at + 1], weights, image, i)
+                    dot(data, indices, indptr[i], indptr[i + 1], weights, image, i)
             for lane in range(8):
                 if is_live[lane] == 0:
                     continue
