@@ -205,7 +205,9 @@ class Lanes:
         kernel.end_step(*problem, free, step, low, high, AT_BOUND, image)
         return image
 
-    def copied(self, which: NDArray[np.intp]) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], int]:
+    def copied(
+        self, which: NDArray[np.intp]
+    ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], int]:
         """Copy some rows, each beside the next, with the columns that occur in them.
 
         Steps of conjugate gradients go over them many times: they stay in the cache.
