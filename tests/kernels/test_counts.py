@@ -25,6 +25,15 @@ def same(compiled_function, uncompiled_function, *arguments):
     return first
 
 
+def test_words_below_a_bound(uncompiled):
+    # 2³² mod 3 = 1: of the words whose product with 3 ends in 0 one leads to a number too many
+    words = np.array([0, 1, 2**31, 2**32 - 1], np.uint32)
+    room = np.zeros(4, np.uint32)
+    _, _, draws = same(compiled.bound_words, uncompiled.bound_words, words, 3, room)
+    assert compiled.bound_words(words, 3, room) == 3
+    np.testing.assert_array_equal(draws[:3], [0, 1, 2])
+
+
 def test_draws(uncompiled):
     # Of the examples 0 to 4, of kinds 0 1 0 1 1, the draw 1 1 2 4 1 leaves 0 and 3; then all of 0
     draws = np.array([[1, 1, 2, 4, 1], [0, 0, 0, 0, 0]], np.uint32)

@@ -39,6 +39,23 @@ def test_products_and_sums_are_those_of_eight_weights(kernel, problem):
     np.testing.assert_allclose(weights, expected, atol=1e-5)
 
 
+@both
+def test_copied_rows_have_the_columns_that_occur_in_them(kernel, problem):
+    rows, X, _, _ = problem
+    which = np.array([20, 3, 7])
+    lengths = np.diff(rows.indptr)[which]
+    data, indices = np.empty(lengths.sum(), np.float32), np.empty(lengths.sum(), np.int32)
+    places = np.full(60, -1, np.int32)
+    count = kernel.copy_rows(*arrays_of(rows), which, places, data, indices)
+    occur = (X[which] != 0.0).any(axis=0)
+    assert count == occur.sum()
+    np.testing.assert_array_equal(places >= 0, occur)
+    copied = np.zeros((3, count))
+    copied[np.repeat(range(3), lengths), indices] = data
+    np.testing.assert_allclose(copied[:, places[occur]], X[which][:, occur], rtol=1e-6)
+    np.testing.assert_array_equal(indices[: lengths[0]], range(lengths[0]))
+
+
 def swept(kernel, problem, *, live, drop=np.inf):
     rows, X, y, _ = problem
     bounds = np.linspace(0.5, 2.0, 24)
@@ -135,8 +152,7 @@ def test_newtons_step_is_that_of_one_svm_in_every_lane(kernel, problem):
     shift, before = np.empty(8), alpha.copy()
     change = np.empty((23, 8), np.float32)
     kernel.conjugate_gradients(
-        *arrays_of(rows),
-        which,
+        *arrays_of(rows.take(which)),
         left - mean[:, None] * free,
         free,
         step,

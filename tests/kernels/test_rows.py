@@ -30,9 +30,9 @@ def room(n, size=WIDE):
 def test_four_at_a_time_are_four_times_one(X, seed):
     rng = np.random.default_rng(seed)
     rows = as_rows(X)
-    weights, products = rng.standard_normal((X.shape[1], 4)), np.empty((4, len(X)))
+    weights, products = rng.standard_normal((X.shape[1], 4)), np.empty((len(X), 4))
     compiled.multiply_four(*rows.arrays, weights.reshape(-1), products)
-    np.testing.assert_allclose(products, (X @ weights).T, atol=1e-12)
+    np.testing.assert_allclose(products, X @ weights, atol=1e-12)
     coefficients = rng.standard_normal((len(X), 4))
     coefficients[0] = 0.0
     expected = weights + X.T @ coefficients
@@ -63,10 +63,10 @@ def test_the_uncompiled_loops_do_the_same():
     assert plain.square(*rows.arrays, norms)
     np.testing.assert_allclose(products, X @ w)
     np.testing.assert_allclose(norms, (X**2).sum(axis=1))
-    four, weights = np.empty((4, 3)), np.zeros((9, 4))
+    four, weights = np.empty((3, 4)), np.zeros((9, 4))
     plain.multiply_four(*rows.arrays, np.repeat(w, 4), four)
     plain.add_four(*rows.arrays, np.ones((3, 4)), weights.reshape(-1))
-    np.testing.assert_allclose(four, np.tile(X @ w, (4, 1)))
+    np.testing.assert_allclose(four, np.tile((X @ w)[:, None], 4))
     np.testing.assert_allclose(weights, np.tile(X.sum(axis=0)[:, None], 4))
     data, indices = np.empty(9), np.empty(9, np.int32)
     plain.copy_rows(*rows.arrays, np.array([2]), data, indices)

@@ -41,6 +41,7 @@ SHORT_SUM = cython.declare(cython.Py_ssize_t, 1 << 20)  # rows
 COUNTED_FROM = cython.declare(cython.Py_ssize_t, 8192)  # rows of a narrow bucket; fewer are sorted
 NARROW_DIGITS_FROM = cython.declare(cython.Py_ssize_t, 128)  # rows; fewer are sorted by comparing
 WIDE_DIGITS_FROM = cython.declare(cython.Py_ssize_t, 1024)
+LOWER_HALF = cython.declare(cython.ulonglong, (1 << 32) - 1)
 INSERTION_BELOW = cython.declare(cython.Py_ssize_t, 24)
 
 # Places in the arrays that carry a sweep from one bucket to the next.
@@ -61,6 +62,24 @@ BREAKEVEN = cython.declare(cython.Py_ssize_t, 2)
 
 
 # --- draws of examples
+
+
+def bound_words(words: cython.const[cython.uint][::1], n: cython.uint, draws: cython.uint[::1]):
+    """Turn random words into numbers below n, each as likely; return how many came of them.
+
+    A word of which too many lead to the same number is left out.  Source: D. Lemire, "Fast random
+    integer generation in an interval", ACM TOMACS 29(1), 2019, Algorithm 5, as NumPy has it.
+    """
+    size: cython.ulonglong = n
+    product: cython.ulonglong
+    uneven: cython.ulonglong = (1 << 32) % size
+    count: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for i in range(words.shape[0]):
+            product = cython.cast(cython.ulonglong, words[i]) * size
+            draws[count] = cython.cast(cython.uint, product >> 32)
+            count += (product & LOWER_HALF) >= uneven
+    return count
 
 
 def count_draws(

@@ -120,6 +120,35 @@ def add(
         weights[at + 7] = r
 
 
+def copy_rows(
+    data: cython.const[cython.float][::1],
+    indices: cython.const[cython.int][::1],
+    indptr: cython.const[cython.longlong][::1],
+    which: cython.const[cython.Py_ssize_t][::1],
+    places: cython.int[::1],
+    to_data: cython.float[::1],
+    to_indices: cython.int[::1],
+):
+    """Write the rows `which` one after the other, their columns numbered as they come.
+
+    Returns how many columns there are.  `places` holds −1 for every column, and then its number.
+    """
+    to: cython.Py_ssize_t = 0
+    count: cython.int = 0
+    column: cython.int
+    with cython.nogil:
+        for k in range(which.shape[0]):
+            for p in range(indptr[which[k]], indptr[which[k] + 1]):
+                column = indices[p]
+                if places[column] < 0:
+                    places[column] = count
+                    count += 1
+                to_indices[to] = places[column]
+                to_data[to] = data[p]
+                to += 1
+    return count
+
+
 def multiply(
     data: cython.const[cython.float][::1],
     indices: cython.const[cython.int][::1],
@@ -184,64 +213,92 @@ def sweep(
     """
     remaining: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
-    old: cython.double
-    new: cython.double
-    most: cython.double
+    lanes: cython.Py_ssize_t = costs.shape[0]  # eight: a loop of a known length is taken apart
+    bound: cython.double
     sign: cython.double
-    gradient: cython.double
-    projected: cython.double
     per_curvature: cython.double
-    step: cython.double
-    is_kept: cython.bint
-    any_moves: cython.bint
-    was_free: cython.bint
-    is_free: cython.bint
-    is_dropped: cython.bint
+    some_keep: cython.longlong
+    some_move: cython.longlong
+    # What a lane holds stands here: loops over eight of these are vectors to a compiler.
+    old = cython.declare(cython.double[8])
+    new = cython.declare(cython.double[8])
+    most = cython.declare(cython.double[8])
+    gradient = cython.declare(cython.double[8])
+    speed = cython.declare(cython.double[8])
+    beyond = cython.declare(cython.double[8])
+    multiplier = cython.declare(cython.double[8])
+    excess = cython.declare(cython.double[8])
+    top = cython.declare(cython.double[8])
+    bottom = cython.declare(cython.double[8])
+    alive = cython.declare(cython.longlong[8])
+    changed = cython.declare(cython.longlong[8])
+    staying = cython.declare(cython.longlong[8])
+    keeps = cython.declare(cython.longlong[8])
+    moves = cython.declare(cython.longlong[8])
     with cython.nogil:
         for lane in range(8):
-            highest[lane] = 0.0
-            lowest[lane] = 0.0
-            changes[lane] = 0
-            kept[lane] = 0
-            times[0, lane] = NONE
+            speed[lane] = 1.0 if is_live[lane] != 0 else 0.0
+            alive[lane] = is_live[lane] != 0
+            beyond[lane] = drop_beyond[lane]
+            multiplier[lane] = bias[lane]
+            excess[lane] = balance[lane]
+            top[lane] = 0.0
+            bottom[lane] = 0.0
+            changed[lane] = 0
+            staying[lane] = 0
         for k in range(order.shape[0]):
             i = order[k]
             dot(data, indices, indptr[i], indptr[i + 1], weights, sums, 0)
             sign = y[i]
+            bound = bounds[i]
             per_curvature = 1.0 / (squared_norms[i] + penalty)
-            is_kept = False
-            any_moves = False
             for lane in range(8):
-                if is_live[lane] == 0:
-                    continue
-                old = alpha[lane, i]
-                most = costs[lane] * bounds[i]
-                gradient = sign * (sums[0, lane] + bias[lane] + penalty * balance[lane]) - 1.0
-                new = min(max(old - gradient * per_curvature, 0.0), most)
-                # A step out of the box is no step: only the projected gradient counts.
-                projected = gradient if new != old else 0.0
-                is_dropped = (old <= 0.0 and gradient > drop_beyond[lane]) or (
-                    old >= most and gradient < -drop_beyond[lane]
+                old[lane] = alpha[lane, i]
+            for lane in range(lanes):
+                most[lane] = costs[lane] * bound
+                gradient[lane] = (
+                    sign * (sums[0, lane] + multiplier[lane] + penalty * excess[lane]) - 1.0
                 )
-                is_kept = is_kept or not is_dropped
-                kept[lane] += not is_dropped
-                highest[lane] = max(highest[lane], projected)
-                lowest[lane] = min(lowest[lane], projected)
-                was_free = 0.0 < old < most
-                is_free = 0.0 < new < most
-                changes[lane] += was_free != is_free
-                any_moves = any_moves or new != old
-                step = sign * (new - old)
-                alpha[lane, i] = new
-                balance[lane] += step
-                times[0, lane] = cython.cast(cython.float, step)
-            if is_kept:
+                new[lane] = old[lane] - gradient[lane] * (speed[lane] * per_curvature)
+                new[lane] = min(max(new[lane], 0.0), most[lane])
+            for lane in range(lanes):
+                # A step out of the box is no step: only the projected gradient counts.
+                moves[lane] = new[lane] != old[lane]
+                keeps[lane] = alive[lane] & (
+                    1
+                    - (
+                        ((old[lane] <= 0.0) & (gradient[lane] > beyond[lane]))
+                        | ((old[lane] >= most[lane]) & (gradient[lane] < -beyond[lane]))
+                    )
+                )
+                staying[lane] += keeps[lane]
+                changed[lane] += ((old[lane] > 0.0) & (old[lane] < most[lane])) ^ (
+                    (new[lane] > 0.0) & (new[lane] < most[lane])
+                )
+            for lane in range(lanes):
+                top[lane] = max(top[lane], gradient[lane] if new[lane] != old[lane] else 0.0)
+                bottom[lane] = min(bottom[lane], gradient[lane] if new[lane] != old[lane] else 0.0)
+                excess[lane] += sign * (new[lane] - old[lane])
+                times[0, lane] = cython.cast(cython.float, sign * (new[lane] - old[lane]))
+            some_keep = 0
+            some_move = 0
+            for lane in range(8):
+                some_keep |= keeps[lane]
+                some_move |= moves[lane]
+            if some_keep != 0:
                 order[remaining] = i
                 remaining += 1
-            if any_moves:
+            if some_move != 0:
+                for lane in range(8):
+                    alpha[lane, i] = new[lane]
                 add(data, indices, indptr[i], indptr[i + 1], times, 0, weights)
         for lane in range(8):
-            bias[lane] += penalty * balance[lane]
+            highest[lane] = top[lane]
+            lowest[lane] = bottom[lane]
+            changes[lane] = changed[lane]
+            kept[lane] = staying[lane]
+            balance[lane] = excess[lane]
+            bias[lane] = multiplier[lane] + penalty * excess[lane]
     return remaining
 
 
@@ -373,7 +430,6 @@ def conjugate_gradients(
     data: cython.const[cython.float][::1],
     indices: cython.const[cython.int][::1],
     indptr: cython.const[cython.longlong][::1],
-    which: cython.const[cython.Py_ssize_t][::1],
     residual: cython.double[:, ::1],
     free: cython.const[cython.double][:, ::1],
     step: cython.double[:, ::1],
@@ -397,7 +453,6 @@ def conjugate_gradients(
     each bias to `shift`.  A lane that has ended is no longer live.
     """
     n: cython.Py_ssize_t = residual.shape[1]
-    at: cython.Py_ssize_t
     count: cython.Py_ssize_t = 0
     members: cython.double
     mean: cython.double
@@ -439,12 +494,10 @@ def conjugate_gradients(
                 weights[j] = NONE
             for i in range(n):
                 if in_use[i] != 0:
-                    at = which[i]
-                    add(data, indices, indptr[at], indptr[at + 1], image, i, weights)
+                    add(data, indices, indptr[i], indptr[i + 1], image, i, weights)
             for i in range(n):
                 if in_use[i] != 0:
-                    at = which[i]
-                    dot(data, indices, indptr[at], indptr[at + 1], weights, image, i)
+                    dot(data, indices, indptr[i], indptr[i + 1], weights, image, i)
             for lane in range(8):
                 if is_live[lane] == 0:
                     continue

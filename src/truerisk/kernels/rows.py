@@ -168,7 +168,7 @@ def multiply_four(
 ):
     """Write x·w of every row for four columns of weights, in little more than the time of one.
 
-    The weights stand feature by feature, four each.
+    The weights stand feature by feature, the products row by row, four each.
     """
     a: cython.double
     b: cython.double
@@ -177,7 +177,7 @@ def multiply_four(
     value: cython.double
     at: cython.size_t
     with cython.nogil:
-        for i in range(products.shape[1]):
+        for i in range(products.shape[0]):
             a = b = c = d = 0.0
             for p in range(indptr[i], indptr[i + 1]):
                 value = data[p]
@@ -186,10 +186,10 @@ def multiply_four(
                 b += value * weights[at + 1]
                 c += value * weights[at + 2]
                 d += value * weights[at + 3]
-            products[0, i] = a
-            products[1, i] = b
-            products[2, i] = c
-            products[3, i] = d
+            products[i, 0] = a
+            products[i, 1] = b
+            products[i, 2] = c
+            products[i, 3] = d
 
 
 def add_four(

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import best_of, binomial_interval, estimate
 from truerisk.errors import InputError, RefitError
-from truerisk.estimation.refits.best_of import cell_shares, estimate_of_choices
+from truerisk.estimation.refits.best_of import cell_shares, draws_below, estimate_of_choices
 from truerisk.estimation.svm.one_vs_rest_counts import measure_values
 from truerisk.estimation.svm.selection import corrected_estimate
 
@@ -36,6 +36,24 @@ def test_luck_is_taken_off_and_skill_is_not():
         corrected.append(judge(wrong, seed).value)
     assert np.mean(raw) < 0.23
     assert np.mean(corrected) == pytest.approx(0.3, abs=0.015)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000, 2**31 + 1, 3 * 10**9])
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.Philox])
+def test_draws_below_n_are_those_of_the_generator(n, kind):
+    ours, theirs = (np.random.Generator(kind(5)) for _ in range(2))
+    for count in (7, 100, 1, 101, 0):  # odd counts leave half a word
+        expected = theirs.integers(n, size=count, dtype=np.uint32)
+        np.testing.assert_array_equal(draws_below(ours, n, count), expected)
+    assert ours.random() == theirs.random()
+
+
+@pytest.mark.parametrize("weights", [1, 300])
+def test_replicates_evaluated_in_parts_are_the_same(monkeypatch, weights):
+    wrong = np.random.default_rng(4).random((5, 1, 100)) < 0.4
+    whole = judge(wrong)
+    monkeypatch.setattr("truerisk.estimation.refits.best_of.MAX_WEIGHTS", weights)
+    assert judge(wrong) == whole
 
 
 def test_a_clear_winner_keeps_its_estimate():

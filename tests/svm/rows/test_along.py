@@ -5,7 +5,7 @@ import pytest
 
 from truerisk.svm.problems import MIN_COSTS, Effort, SparseProblem
 from truerisk.svm.rows import along
-from truerisk.svm.rows.along import can_be_single, solve_side_by_side
+from truerisk.svm.rows.along import aligned_zeros, can_be_single, solve_side_by_side
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.matrix import as_rows
 
@@ -94,3 +94,11 @@ def test_rows_beyond_single_precision_are_solved_one_svm_at_a_time():
     assert can_be_single(as_rows(X))
     assert not can_be_single(as_rows(1e20 * X))
     assert not can_be_single(as_rows(0.0 * X))
+
+
+@pytest.mark.parametrize("size", [1, 24, 9999])
+def test_aligned_zeros_begin_with_a_line_of_the_cache(size):
+    zeros = aligned_zeros(size, np.float32)
+    assert zeros.shape == (size,)
+    assert not zeros.any()
+    assert zeros.ctypes.data % 64 == 0

@@ -26,7 +26,8 @@ from truerisk.measures.averages import value_of_tables
 from truerisk.results import Estimate, Finding, Interval, Reportable, Resampled, Row
 from truerisk.tallies.votes import NOT_JUDGED
 
-AT_A_TIME = 50  # replicates whose weights are held at once
+AT_A_TIME = 20  # replicates whose draws are held at once
+MAX_WEIGHTS = 1 << 20  # of replicates that are evaluated at once
 
 
 def repeated_choices(
@@ -50,16 +51,39 @@ def repeated_choices(
     kind = np.arange(n) if kind is None else kind
     order = np.argsort(kind, kind="stable").astype(np.int64, copy=False)
     first = np.concatenate([[0], np.cumsum(np.bincount(kind))]).astype(np.int64, copy=False)
-    for start in range(0, replicates, AT_A_TIME):
-        size = min(AT_A_TIME, replicates - start)
-        draws = rng.integers(n, size=(size, n), dtype=np.uint32)
-        drawn, left = np.empty((size, len(first) - 1)), np.empty((size, len(first) - 1))
-        kernel.count_draws(draws, order, first, drawn, left, np.empty(n, np.uint32))
+    kinds, times = len(first) - 1, np.empty(n, np.uint32)
+    at_a_time = max(1, MAX_WEIGHTS // kinds)
+    for start in range(0, replicates, at_a_time):
+        size = min(at_a_time, replicates - start)
+        drawn, left = np.empty((2, size, kinds))
+        for row in range(0, size, AT_A_TIME):
+            some = slice(row, min(row + AT_A_TIME, size))
+            draws = draws_below(rng, n, (some.stop - row) * n).reshape(-1, n)
+            kernel.count_draws(draws, order, first, drawn[some], left[some], times)
         inside, outside = sign * value(drawn), value(left)
         winner = np.where(np.isnan(inside), -np.inf, inside).argmax(axis=0)
         values.extend(outside[winner, np.arange(size)].tolist())
     table = np.array(values)
     return np.asarray(table[~np.isnan(table)])
+
+
+def draws_below(rng: np.random.Generator, n: int, count: int) -> NDArray[np.uint32]:
+    """Draw what `rng.integers(n, size=count, dtype=np.uint32)` draws, in less than half its time.
+
+    That splits each word of 64 bits in two, one number at a time.  Here the words come at once; a
+    half that is left from before, and numbers in place of halves that are refused, come from there.
+    """
+    generator = rng.bit_generator
+    if not isinstance(generator, np.random.PCG64) or n < 2:
+        return rng.integers(n, size=count, dtype=np.uint32)
+    draws, done = np.empty(count, np.uint32), 0
+    while done < count and generator.state["has_uint32"]:
+        draws[done : done + 1] = rng.integers(n, size=1, dtype=np.uint32)
+        done += 1
+    words = generator.random_raw((count - done) // 2).view(np.uint32)
+    done += kernel.bound_words(words, n, draws[done:])
+    draws[done:] = rng.integers(n, size=count - done, dtype=np.uint32)
+    return draws
 
 
 def estimate_of_choices(

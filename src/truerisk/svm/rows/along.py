@@ -10,6 +10,7 @@ Method    Eight costs share every entry of a row that is read.  Sweeps and Newto
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,16 @@ CLOSER = 0.02  # part of the gap that sweeps go to
 CLOSEST = 1e-4  # and what single precision is good for
 CLOSE = 0.01  # gap from which on Newton's steps alone suffice
 GROWTH = 2.5  # of a bound: as far an α at it is taken to follow
+LINE = 64  # bytes of a line of the cache
 SCALES = (1e-12, 1e12)  # of the largest |x|²: what single precision has room for
+
+
+def aligned_zeros(size: int, dtype: type) -> NDArray[Any]:
+    """Return zeros that begin with a line of the cache: eight weights never lie on two lines."""
+    item = np.dtype(dtype).itemsize
+    memory = np.zeros(size * item + LINE, np.uint8)
+    first = -memory.ctypes.data % LINE
+    return memory[first : first + size * item].view(dtype)
 
 
 def can_be_single(rows: Rows) -> bool:
@@ -91,6 +101,7 @@ class Lanes:
     ) -> None:
         self.rows, self.y, self.bounds = rows, y, bounds
         self.arrays = (single, rows.indices, rows.indptr)
+        self.spaces = np.empty(len(single), np.float32), np.empty(len(single), np.int32)
         self.count = len(costs)
         self.is_live = np.arange(LANES) < self.count
         self.costs = np.append(costs, np.repeat(costs[-1:], LANES - len(costs)))
@@ -159,20 +170,21 @@ class Lanes:
             *problem, residual, total, live, tolerance, free, step, low, high, members, self.bias
         )
         image = np.empty((len(which), LANES), np.float32)
-        weights = np.zeros(LANES * self.rows.width, np.float32)
+        arrays, width = self.copied(which)
+        weights = aligned_zeros(LANES * width, np.float32)
         steepest = float(self.rows.squared_norms[which].max())
         if (np.abs(total) * steepest > 2.0 * accuracy)[self.is_live].any():
             image[:] = step.T
-            kernel.add_rows(*self.arrays, which, image, weights)
-            kernel.multiply(*self.arrays, weights, which, image)
+            every = np.arange(len(which))
+            kernel.add_rows(*arrays, every, image, weights)
+            kernel.multiply(*arrays, weights, every, image)
             residual = residual - image.T
         residual = residual * free
         bias = residual.sum(axis=1) / np.maximum(members, 1.0)
         residual -= bias[:, None] * free
         is_live, shift = (self.is_live & (members > 0.0)), np.empty(LANES)
         self.passes += kernel.conjugate_gradients(
-            *self.arrays,
-            which,
+            *arrays,
             residual,
             free,
             step,
@@ -193,6 +205,21 @@ class Lanes:
         kernel.end_step(*problem, free, step, low, high, AT_BOUND, image)
         return image
 
+    def copied(
+        self, which: NDArray[np.intp]
+    ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], int]:
+        """Copy some rows, each beside the next, with the columns that occur in them.
+
+        Steps of conjugate gradients go over them many times: they stay in the cache.
+        """
+        data, indices, starts = self.arrays
+        indptr = np.zeros(len(which) + 1, np.int64)
+        np.cumsum(starts[which + 1] - starts[which], out=indptr[1:])
+        values, columns = (space[: indptr[-1]] for space in self.spaces)
+        places = np.full(self.rows.width, -1, np.int32)
+        width = kernel.copy_rows(data, indices, starts, which, places, values, columns)
+        return (values, columns, indptr), width
+
     def restore_balance(self) -> None:
         """Bring Σyα back to 0 in every lane."""
         for lane in np.flatnonzero(self.is_live).tolist():
@@ -210,11 +237,12 @@ class Lanes:
             some = lanes[first : first + FOUR]
             signed = np.zeros((len(self.y), FOUR))
             signed[:, : len(some)] = (self.y * self.alpha[some]).T
-            weights, products = np.zeros((self.rows.width, FOUR)), np.empty((FOUR, len(self.y)))
-            exact_kernel.add_four(*self.rows.arrays, signed, weights.reshape(-1))
-            exact_kernel.multiply_four(*self.rows.arrays, weights.reshape(-1), products)
-            self.weights[some] = weights.T[: len(some)]
-            self.products[some] = products[: len(some)]
+            weights = aligned_zeros(FOUR * self.rows.width, np.float64)
+            products = np.empty((len(self.y), FOUR))
+            exact_kernel.add_four(*self.rows.arrays, signed, weights)
+            exact_kernel.multiply_four(*self.rows.arrays, weights, products)
+            self.weights[some] = weights.reshape(-1, FOUR).T[: len(some)]
+            self.products[some] = products.T[: len(some)]
             for lane in some.tolist():
                 self.gap[lane], self.bias[lane] = gap_and_bias(
                     self.y, self.upper[lane], self.alpha[lane], self.products[lane], self.bias[lane]
@@ -249,7 +277,8 @@ class Near:
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
-        self.weights = lanes.weights.T.astype(np.float32, order="C").reshape(-1)
+        self.weights = aligned_zeros(lanes.weights.size, np.float32)
+        self.weights.reshape(-1, LANES)[:] = lanes.weights.T
         self.order = lanes.active.astype(np.int32)
         self.balance = lanes.alpha @ lanes.y
         self.drop_beyond = np.full(LANES, np.inf)

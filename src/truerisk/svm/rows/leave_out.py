@@ -203,7 +203,9 @@ class Workspace:
         self.weights[:] = self.band.whole.weights[:, None]
         weights = self.weights.reshape(-1)
         kernel.add_four(*self.band.near.arrays, self.change, weights)
-        kernel.multiply_four(*self.band.rows.arrays, weights, self.products)
+        by_row = np.empty((len(self.band.rows), LANES))
+        kernel.multiply_four(*self.band.rows.arrays, weights, by_row)
+        self.products[:] = by_row.T
 
     def measure(self, out: int, lane: int) -> tuple[float, NDArray[np.intp]]:
         """Return the margin, or NaN and the examples outside of the band that object to it."""
