@@ -316,6 +316,12 @@ def test_who_is_in_the_core_by_hand():
     assert held.tolist() == [False, True, False, False, False]
 
 
+def test_who_is_free_in_one_svm_is_in_the_core_whatever_rounding_made_of_its_margin():
+    # Off the margin by 1e-12 in all SVMs, which is 1,000 times what it varies by.
+    margins = np.array([[1.0 + 1e-12, 3.0], [1.0 + 1.001e-12, 3.1]])
+    assert batch_gram.core_of(margins)[0].tolist() == [True, False]
+
+
 def test_nearly_all_and_nobody_are_everyone(monkeypatch):
     margins = np.array([[3.0, 1.0], [2.9, 1.1]])
     for objecting in (-1.0, 9.0):

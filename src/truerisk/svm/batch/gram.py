@@ -528,10 +528,12 @@ def core_of(margins: Array) -> tuple[Flags, Flags]:
 
     Margins of further SVMs are taken to be normal with the mean and the spread of those given: the
     surest are left out, as long as few SVMs are expected to have one of them on its other side.
+    Who is on the margin in one of those given is not: its side of it there is rounding.
     """
     core, mean = np.ones(margins.shape[1], bool), margins.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         chances = ndtr(np.nan_to_num(-np.abs(mean - 1.0) / margins.std(axis=0)))
+    chances[(np.abs(margins - 1.0) <= ON_THE_MARGIN).any(axis=0)] = 1.0
     surest = np.argsort(chances, kind="stable")
     core[surest[np.cumsum(chances[surest]) <= OBJECTING]] = False
     if core.mean() > MAX_CORE or not core.any():
