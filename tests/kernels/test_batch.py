@@ -232,3 +232,62 @@ def test_a_bias_that_nobody_pins_down_has_no_gap():
     z = np.array([[0.0, 1.0]])
     compiled.measure_all(np.zeros((1, 2)), np.ones((1, 2)), z, np.array([[-1.0, 1.0]]), bias, gap)
     assert gap[0] > 1e299
+
+
+# --- where rounds begin and end, and what is true of z
+
+
+def test_rounds_begin_where_steps_have_ended_by_hand():
+    # Of the base nothing is given; the others are at their upper bound, at their lower, and free.
+    # At a bound z has all digits of it, not those of single precision alone.
+    lower, upper = np.array([[0.0, 0.0, -2.1, 0.0]]), np.array([[1.0, 1.1, 0.0, 1.0]])
+    steps = np.zeros((1, STEP_ROWS, 64), np.float32)
+    steps[0, LOWER, :4], steps[0, UPPER, :4], steps[0, Z, :4] = lower, upper, [0.5, 1.1, -2.1, 0.25]
+    for kernel in (compiled, plain):
+        states, sides = np.zeros((1, ROUND_ROWS, 4)), np.empty((1, 4), np.int8)
+        kernel.begin_all(steps, lower, upper, np.array([1, 0, 0, 0], np.uint8), states, sides)
+        assert sides.tolist() == [[0, 1, -1, 0]]
+        assert np.array_equal(states[0, [LOW, HIGH]], [lower[0], upper[0]])
+        assert states[0, GIVEN].tolist() == [0.0, 1.1, -2.1, 0.25]
+
+
+def test_z_of_the_base_is_what_the_tableau_gives_and_stays_within_its_bounds():
+    lower, upper = np.zeros((2, 4)), np.ones((2, 4))
+    states, sides = np.zeros((2, ROUND_ROWS, 4)), np.array([[0, 0, 1, -1]] * 2, np.int8)
+    states[:, GOT], states[:, GIVEN] = [-0.25, -0.5, 0.0, 0.0], [9.0, 1.5, 0.3, 0.3]
+    base, verdicts = np.array([1, 0, 0, 0], np.uint8), np.array([SETTLED, NEEDED])
+    for kernel in (compiled, plain):
+        z = np.empty((2, 4))
+        kernel.end_all(states, sides, lower, upper, base, verdicts, z)
+        assert z.tolist() == [[0.25, 1.0, 1.0, 0.0], [0.0] * 4]
+
+
+def test_somebody_inside_is_off_both_bounds_by_a_part_of_their_range():
+    lower, upper = np.zeros((3, 2)), np.full((3, 2), 10.0)
+    z = np.array([[10.0, 0.2], [0.05, 9.95], [0.0, 10.0]])
+    for kernel in (compiled, plain):
+        found = np.empty(3, np.uint8)
+        kernel.find_inside(lower, upper, z, 0.01, found)
+        assert found.tolist() == [1, 0, 0]
+
+
+def test_a_total_is_missed_by_more_than_a_part_of_both_sizes():
+    # 0, 1 and .4 are missing; Σ|z| + |total| is 4, 5 and 4.8, of which a tenth may be.
+    z, totals = np.array([[1.0, -2.0], [1.0, 2.0], [2.0, 0.6]]), np.array([-1.0, 2.0, 2.2])
+    for kernel in (compiled, plain):
+        misses = np.empty(3, np.uint8)
+        kernel.miss_all(z, totals, 0.1, misses)
+        assert misses.tolist() == [0, 1, 0]
+
+
+def test_the_uncompiled_balance_is_the_same():
+    rng = np.random.default_rng(3)
+    lower, upper = -rng.exponential(size=(9, 7)), rng.exponential(size=(9, 7))
+    z, totals = rng.uniform(lower, upper), rng.standard_normal(9)
+    z[:, 0], z[:, 1] = lower[:, 0], upper[:, 1]
+    totals[0] = upper[0].sum()  # which needs the one at its lower bound
+    ends = [z.copy(), z.copy()]
+    for kernel, end in zip((compiled, plain), ends, strict=True):
+        kernel.balance_all(end, lower, upper, totals, 1e-12)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
+    np.testing.assert_allclose(ends[0].sum(axis=1), totals, atol=1e-12)

@@ -684,6 +684,152 @@ def settle_all(
                 before = moved
 
 
+def begin_all(
+    steps: cython.const[cython.float][:, :, ::1],
+    lower: cython.const[cython.double][:, ::1],
+    upper: cython.const[cython.double][:, ::1],
+    base: cython.const[cython.uchar][::1],
+    states: cython.double[:, :, ::1],
+    sides: cython.schar[:, ::1],
+):
+    """Write the states of rounds from where steps have ended, but for what the tableau gives."""
+    value: cython.double
+    with cython.nogil:
+        for r in range(lower.shape[0]):
+            for i in range(lower.shape[1]):
+                value = steps[r, Z, i]
+                sides[r, i] = 0
+                if steps[r, Z, i] >= steps[r, UPPER, i]:
+                    sides[r, i] = 1
+                    value = upper[r, i]
+                elif steps[r, Z, i] <= steps[r, LOWER, i]:
+                    sides[r, i] = -1
+                    value = lower[r, i]
+                states[r, LOW, i] = lower[r, i]
+                states[r, HIGH, i] = upper[r, i]
+                states[r, GIVEN, i] = 0.0 if base[i] != 0 else value
+
+
+def end_all(
+    states: cython.const[cython.double][:, :, ::1],
+    sides: cython.const[cython.schar][:, ::1],
+    lower: cython.const[cython.double][:, ::1],
+    upper: cython.const[cython.double][:, ::1],
+    base: cython.const[cython.uchar][::1],
+    verdicts: cython.const[cython.longlong][::1],
+    z: cython.double[:, ::1],
+):
+    """Write z where rounds have ended, within its bounds; 0 where they are not settled."""
+    value: cython.double
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            for i in range(z.shape[1]):
+                value = -states[r, GOT, i] if base[i] != 0 else states[r, GIVEN, i]
+                value = upper[r, i] if value > upper[r, i] else value
+                value = lower[r, i] if value < lower[r, i] else value
+                value = upper[r, i] if sides[r, i] > 0 else value
+                value = lower[r, i] if sides[r, i] < 0 else value
+                z[r, i] = value if verdicts[r] == SETTLED else 0.0
+
+
+# --- what is true of z
+
+
+@cython.cfunc
+@cython.nogil
+@cython.returns((cython.double, cython.double))
+def sums(z: cython.const[cython.double][::1]):
+    """Return Σz and Σ|z|."""
+    total: cython.double = 0.0
+    size: cython.double = 0.0
+    for i in range(z.shape[0]):
+        total += z[i]
+        size += fabs(z[i])
+    return total, size
+
+
+@cython.cfunc
+@cython.nogil
+def spread_out(
+    z: cython.double[::1],
+    lower: cython.const[cython.double][::1],
+    upper: cython.const[cython.double][::1],
+    excess: cython.double,
+    by_free: cython.bint,
+) -> cython.void:
+    """Take an excess from z, from each in proportion to its room, as far as there is room."""
+    most: cython.double = 0.0
+    room: cython.double
+    share: cython.double
+    value: cython.double
+    for i in range(z.shape[0]):
+        room = z[i] - lower[i] if excess > 0.0 else upper[i] - z[i]
+        most += room if not by_free or (z[i] > lower[i] and z[i] < upper[i]) else 0.0
+    share = min(fabs(excess) / most, 1.0) if most > 0.0 else 0.0
+    share = share if excess > 0.0 else -share
+    for i in range(z.shape[0]):
+        room = z[i] - lower[i] if excess > 0.0 else upper[i] - z[i]
+        value = z[i] - share * room
+        value = lower[i] if value < lower[i] else value
+        value = upper[i] if value > upper[i] else value
+        z[i] = value if not by_free or (z[i] > lower[i] and z[i] < upper[i]) else z[i]
+
+
+def balance_all(
+    z: cython.double[:, ::1],
+    lower: cython.const[cython.double][:, ::1],
+    upper: cython.const[cython.double][:, ::1],
+    totals: cython.const[cython.double][::1],
+    rounding: cython.double,
+):
+    """Bring every Σz to its total within the bounds, in place, first by those that are free.
+
+    An excess of no more than `rounding` for each unit of Σ|z| is none.
+    """
+    total: cython.double
+    size: cython.double
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            for k in range(2):
+                total, size = sums(z[r])
+                if fabs(total - totals[r]) > rounding * size:
+                    spread_out(z[r], lower[r], upper[r], total - totals[r], k == 0)
+
+
+def miss_all(
+    z: cython.const[cython.double][:, ::1],
+    totals: cython.const[cython.double][::1],
+    part: cython.double,
+    misses: cython.uchar[::1],
+):
+    """Tell where Σz is off its total by more than a part of Σ|z| and of the total."""
+    total: cython.double
+    size: cython.double
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            total, size = sums(z[r])
+            misses[r] = fabs(total - totals[r]) > part * (size + fabs(totals[r]))
+
+
+def find_inside(
+    lower: cython.const[cython.double][:, ::1],
+    upper: cython.const[cython.double][:, ::1],
+    z: cython.const[cython.double][:, ::1],
+    part: cython.double,
+    found: cython.uchar[::1],
+):
+    """Tell where somebody is off both bounds by more than a part of the range between them."""
+    edge: cython.double
+    with cython.nogil:
+        for r in range(z.shape[0]):
+            found[r] = 0
+            for i in range(z.shape[1]):
+                edge = part * (upper[r, i] - lower[r, i])
+                if z[r, i] - lower[r, i] > edge and upper[r, i] - z[r, i] > edge:
+                    found[r] = 1
+                    break
+
+
 def measure_all(
     lower: cython.const[cython.double][:, ::1],
     upper: cython.const[cython.double][:, ::1],
@@ -696,24 +842,21 @@ def measure_all(
     top: cython.double
     bottom: cython.double
     total: cython.double
-    free: cython.Py_ssize_t
-    may_rise: cython.bint
-    may_fall: cython.bint
+    free: cython.double
+    rising: cython.double
+    falling: cython.double
     with cython.nogil:
         for r in range(z.shape[0]):
             top = -FARTHEST
             bottom = FARTHEST
             total = 0.0
-            free = 0
+            free = 0.0
             for i in range(z.shape[1]):
-                may_rise = z[r, i] < upper[r, i]
-                may_fall = z[r, i] > lower[r, i]
-                if may_rise:
-                    top = max(top, gradient[r, i])
-                if may_fall:
-                    bottom = min(bottom, gradient[r, i])
-                if may_rise and may_fall:
-                    total += gradient[r, i]
-                    free += 1
-            bias[r] = total / free if free > 0 else 0.0
-            gap[r] = max(top - bottom, 0.0) if free > 0 else FARTHEST
+                rising = gradient[r, i] if z[r, i] < upper[r, i] else -FARTHEST
+                falling = gradient[r, i] if z[r, i] > lower[r, i] else FARTHEST
+                top = rising if rising > top else top
+                bottom = falling if falling < bottom else bottom
+                total += rising if rising == falling else 0.0
+                free += 1.0 if rising == falling else 0.0
+            bias[r] = total / free if free > 0.0 else 0.0
+            gap[r] = max(top - bottom, 0.0) if free > 0.0 else FARTHEST

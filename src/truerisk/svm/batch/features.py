@@ -38,7 +38,6 @@ TILE, LANE = 11 * LANES, 7 * LANES  # numbers per example, and numbers of a lane
 PIECE = 512  # SVMs a worker takes at a time: fixed, so that results do not depend on workers
 FEW = 4  # SVMs that one after the other take less time than the lanes
 LARGEST = 2**23  # products of features: 64 MB
-MIN_WIDTH = 8  # features and bias: with fewer, the examples cost little
 WORTH_PILOTS = 4 * LANES  # SVMs
 ROUNDS = 2  # in which more examples may take part
 MAX_STEPS = 40  # three times the usual; corrections can lead round in circles
@@ -239,7 +238,7 @@ class _Batch:
     @property
     def is_large(self) -> bool:
         """Whether some SVMs may be solved first to see who is on one side of the margin."""
-        return len(self.start) >= MIN_WIDTH and len(self.bounds) >= WORTH_PILOTS
+        return len(self.start) > 0 and len(self.bounds) >= WORTH_PILOTS
 
     def with_core(self, core: Flags, held: Flags) -> Self:
         """Solve for these at first."""

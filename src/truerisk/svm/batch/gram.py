@@ -193,15 +193,6 @@ class Tableau:
         )
         return answer
 
-    def effect_of(self, given: Array) -> Array:
-        """Return Tq of rows of q, which is 0 for the base."""
-        if self.is_whole:
-            used = np.flatnonzero(given.any(axis=0))
-            return np.asarray(given[:, used] @ self.values[used])
-        used = np.flatnonzero(given.any(axis=0))
-        effect = given[:, used] @ self.gram[used]
-        return self.pivoted(given, effect, given.sum(axis=1))
-
     def pivoted(self, given: Array, effect: Array, total: Array) -> Array:
         """Return Tq of rows of q from Kq and Σq; both may know of examples outside the tableau."""
         inside = np.column_stack([total, effect[:, self.members]])
@@ -266,15 +257,21 @@ class Bounds:
 
         It may be rounding that keeps an example off its bound.
         """
-        edge = INSIDE * (self.upper - self.lower)
-        inside = (z - self.lower > edge) & (self.upper - z > edge)
-        return np.asarray(inside.any(axis=1))
+        found = np.empty(len(z), bool)
+        lower, upper = np.ascontiguousarray(self.lower), np.ascontiguousarray(self.upper)
+        kernel.find_inside(lower, upper, z, INSIDE, found.view(np.uint8))
+        return found
 
     def misses(self, z: Array) -> Flags:
         """Tell in which replicates Σz is not what it must be."""
-        total, size = z.sum(axis=1, keepdims=True), np.abs(z).sum(axis=1, keepdims=True)
-        missing = np.abs(total - self.totals) > BALANCED * (size + np.abs(self.totals))
-        return np.asarray(missing[:, 0])
+        missing = np.empty(len(z), bool)
+        kernel.miss_all(z, each(self.totals, len(z)), BALANCED, missing.view(np.uint8))
+        return missing
+
+
+def each(totals: "Array | float", count: int) -> Array:
+    """Return one total for each replicate."""
+    return np.full(count, totals) if isinstance(totals, float) else np.ravel(totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,23 +309,6 @@ class Ends(NamedTuple):
         return Ends(self.z[which], self.sides[which], self.settled[which], self.work[which])
 
 
-@dataclass(frozen=True, eq=False)
-class Rough:
-    """Where replicates stand: z of all examples at the start, and the steps since."""
-
-    z: Array
-    states: Single
-
-    def of_some(self, which: Flags) -> "Rough":
-        """Take some replicates."""
-        return Rough(self.z[which], self.states[which])
-
-    def stand(self) -> tuple[Array, Sides]:
-        """Return z after the steps, and who is at which bound."""
-        k = self.z.shape[1]
-        return self.states[:, Z, :k].astype(np.float64), sides_of(self.states, k)
-
-
 def sides_of(states: Single, k: int) -> Sides:
     """Tell which of k examples are at which bound after steps."""
     z, upper, lower = (states[:, row, :k] for row in (Z, UPPER, LOWER))
@@ -345,41 +325,32 @@ def padded(gram: Array) -> Single:
     return single
 
 
-def started(batch: Batch, bounds: Bounds) -> Rough:
-    """Start every replicate from the solution at the mean bounds.
+def started(batch: Batch, bounds: Bounds) -> Single:
+    """Start every replicate from the solution at the mean bounds; return the states of steps.
 
     Who is at a bound there starts at it; the free stay where they are, as far as they may.
     """
-    y, lower, upper = batch.y, bounds.lower, bounds.upper
-    full = batch.middle.alpha >= (1.0 - ROUNDING) * batch.middle.upper
-    z = np.where(full, lower + upper, np.clip(y * batch.middle.alpha, lower, upper))
-    return rough_at(batch, balanced(z, lower, upper, bounds.totals), bounds)
-
-
-def rough_at(batch: Batch, z: Array, bounds: Bounds) -> Rough:
-    """Return where replicates stand, in single precision."""
-    k, m = z.shape[1], batch.single.shape[1]
-    used = np.flatnonzero(z.any(axis=0))
-    states = np.zeros((len(z), STEP_ROWS, m), np.float32)
-    states[:, LOWER, :k], states[:, UPPER, :k] = bounds.lower, bounds.upper
-    states[:, Z, :k], states[:, GRADIENT, :k] = z, bounds.targets
-    states[:, GRADIENT] -= z[:, used].astype(np.float32) @ batch.single[used]
+    lower, upper, alpha = bounds.lower, bounds.upper, batch.middle.alpha
+    full = alpha >= (1.0 - ROUNDING) * batch.middle.upper
+    z = np.clip(batch.y * np.where(full, np.inf, alpha), lower, upper)
+    (count, k), m = lower.shape, batch.single.shape[1]
+    states = np.zeros((count, STEP_ROWS, m), np.float32)
+    states[:, LOWER, :k], states[:, UPPER, :k] = lower, upper
+    states[:, Z, :k] = balanced(z, lower, upper, bounds.totals)
+    states[:, GRADIENT, :k] = bounds.targets
+    states[:, GRADIENT] -= states[:, Z] @ batch.single
     states[:, DIAGONAL] = np.diagonal(batch.single)
-    return Rough(z, states)
+    return states
 
 
 def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0) -> Array:
-    """Bring every Σz to its total within the bounds, first by those that are free."""
-    for who in ((z > lower) & (z < upper), np.ones(z.shape, bool)):
-        excess = z.sum(axis=1, keepdims=True) - total
-        # To share rounding out would take bounded examples off their bounds.
-        excess[np.abs(excess) <= EXCESS * np.abs(z).sum(axis=1, keepdims=True)] = 0.0
-        if not excess.any():
-            break
-        room = np.where(who, np.where(excess > 0.0, z - lower, upper - z), 0.0)
-        most = room.sum(axis=1, keepdims=True)
-        share = np.minimum(np.abs(excess) / np.where(most > 0.0, most, 1.0), 1.0)
-        z = np.clip(z - np.sign(excess) * share * room, lower, upper)
+    """Bring every Σz to its total within the bounds, first by those that are free.
+
+    To share rounding out would take bounded examples off their bounds.
+    """
+    z = np.array(z, order="C")
+    lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+    kernel.balance_all(z, lower, upper, each(total, len(z)), EXCESS)
     return z
 
 
@@ -392,16 +363,15 @@ def descend(batch: Batch, states: Single, gap: float) -> NDArray[np.int64]:
     return taken
 
 
-def attempt(batch: Batch, rough: Rough, bounds: Bounds) -> Attempt:
-    """Solve exactly from who is at which bound in rough states, and judge the solutions.
+def attempt(batch: Batch, steps: Single, bounds: Bounds) -> Attempt:
+    """Solve exactly from who is at which bound after steps, and judge the solutions.
 
     What the ridge and rounding left over at the free examples is made up for once.
     """
-    z, sides = rough.stand()
-    states = begun(batch, z, sides, bounds)
+    states, sides = begun(batch, steps, bounds)
     ends = settled_from(batch.tableau, states, sides, bounds.lower, bounds.upper)
-    left_over = np.where(ends.sides == 0, batch.tableau.ridge * ends.z, 0.0)
-    if 2.0 * np.abs(left_over).max() > batch.tolerance:
+    if 2.0 * batch.tableau.ridge * np.abs(ends.z).max() > batch.tolerance:
+        left_over = np.where(ends.sides == 0, batch.tableau.ridge * ends.z, 0.0)
         ends = mended(batch, states, ends, bounds, left_over)
     outcome = judged(batch, bounds, ends)
     again = np.flatnonzero(ends.settled & ~outcome.good & (outcome.gap <= NEARLY))
@@ -424,8 +394,8 @@ def mended(batch: Batch, states: Array, ends: Ends, bounds: Bounds, left_over: A
 def judged(batch: Batch, bounds: Bounds, ends: Ends) -> Attempt:
     """Measure on K itself what `settled_from` returned."""
     z, sides, settled, work = ends
-    used = np.flatnonzero(z.any(axis=0))
-    decisions = z[:, used] @ batch.gram[used] + bounds.pulls
+    decisions = z @ batch.gram
+    decisions += bounds.pulls
     bias, gap = np.empty(len(z)), np.empty(len(z))
     gradient = np.ascontiguousarray(batch.y - decisions[:, batch.columns])
     kernel.measure_all(bounds.lower, bounds.upper, z, gradient, bias, gap)
@@ -435,17 +405,15 @@ def judged(batch: Batch, bounds: Bounds, ends: Ends) -> Attempt:
     return Attempt(decisions, good, sides == 0, work, gap)
 
 
-def begun(batch: Batch, z: Array, sides: Sides, bounds: Bounds) -> Array:
-    """Return the states that rounds start from."""
-    tableau = batch.tableau
-    given = np.where(sides > 0, bounds.upper, np.where(sides < 0, bounds.lower, z))
-    given[:, tableau.base] = 0.0
-    states = np.empty((len(z), ROUND_ROWS, len(batch.y)))
-    states[:, LOW], states[:, HIGH], states[:, GIVEN] = bounds.lower, bounds.upper, given
-    takes_all = isinstance(bounds.totals, float)
+def begun(batch: Batch, steps: Single, bounds: Bounds) -> tuple[Array, Sides]:
+    """Return the states that rounds start from, and who is at which bound."""
+    tableau, shape, takes_all = batch.tableau, bounds.lower.shape, isinstance(bounds.totals, float)
+    states, sides = np.empty((shape[0], ROUND_ROWS, shape[1])), np.empty(shape, np.int8)
+    is_base = tableau.base.view(np.uint8)
+    kernel.begin_all(steps, bounds.lower, bounds.upper, is_base, states, sides)
     own = tableau.own if takes_all else tableau.answer_to(bounds.targets, bounds.totals)
-    np.subtract(own, tableau.effect_of(given), out=states[:, GOT])
-    return states
+    np.subtract(own, states[:, GIVEN] @ tableau.values, out=states[:, GOT])
+    return states, sides
 
 
 def settled_from(tableau: Tableau, start: Array, sides: Sides, lower: Array, upper: Array) -> Ends:
@@ -462,11 +430,10 @@ def settled_from(tableau: Tableau, start: Array, sides: Sides, lower: Array, upp
         if not needed.any():
             break
         tableau.add(np.flatnonzero(needed))
-    exact = np.where(tableau.base, -start[:, GOT], start[:, GIVEN])
-    exact = np.where(sides > 0, upper, np.where(sides < 0, lower, np.clip(exact, lower, upper)))
-    settled = verdicts == SETTLED
-    exact[~settled] = 0.0
-    return Ends(exact, sides, settled, work)
+    z, is_base = np.empty(sides.shape), tableau.base.view(np.uint8)
+    lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+    kernel.end_all(start, sides, lower, upper, is_base, verdicts, z)
+    return Ends(z, sides, verdicts == SETTLED, work)
 
 
 # --- all replicates
@@ -528,10 +495,12 @@ def core_of(margins: Array) -> tuple[Flags, Flags]:
 
     Margins of further SVMs are taken to be normal with the mean and the spread of those given: the
     surest are left out, as long as few SVMs are expected to have one of them on its other side.
+    Who is on the margin in one of those given is not: its side of it there is rounding.
     """
     core, mean = np.ones(margins.shape[1], bool), margins.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         chances = ndtr(np.nan_to_num(-np.abs(mean - 1.0) / margins.std(axis=0)))
+    chances[(np.abs(margins - 1.0) <= ON_THE_MARGIN).any(axis=0)] = 1.0
     surest = np.argsort(chances, kind="stable")
     core[surest[np.cumsum(chances[surest]) <= OBJECTING]] = False
     if core.mean() > MAX_CORE or not core.any():
@@ -545,7 +514,8 @@ class Core:
 
     plan: Plan
     y: Array
-    inside: Flags
+    inside: NDArray[np.intp]
+    outside: NDArray[np.intp]
     held: Flags
     rows: Array  # of K: those held, with all examples
     train: NDArray[np.intp]
@@ -581,7 +551,15 @@ class Core:
             middle=middle,
             tolerance=batch.tolerance,
         )
-        return cls(Plan(own, plan.first), batch.y, inside, held, batch.gram[held], batch.train)
+        return cls(
+            plan=Plan(own, plan.first),
+            y=batch.y,
+            inside=who,
+            outside=np.flatnonzero(~inside),
+            held=held,
+            rows=batch.gram[held],
+            train=batch.train,
+        )
 
     def decisions_of(self, bounds: Array) -> tuple[Array, Flags]:
         """Return the decisions of a chunk of replicates, and which of them are solved."""
@@ -589,7 +567,7 @@ class Core:
         fixed = self.y[self.held] * np.compress(self.held, bounds, axis=1)
         pulls = fixed @ self.rows
         chunk = replace(
-            Bounds.of(batch.y, np.compress(self.inside, bounds, axis=1)),
+            Bounds.of(batch.y, np.take(bounds, self.inside, axis=1)),
             targets=batch.y - pulls[:, batch.train],
             totals=-fixed.sum(axis=1, keepdims=True),
             pulls=pulls,
@@ -597,8 +575,9 @@ class Core:
         decisions, left, _ = attempts(self.plan, chunk)
         solved = np.ones(len(bounds), bool)
         solved[left] = False
-        margins = self.y * decisions[:, self.train]
-        objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.inside & (bounds > 0.0)
+        margins = self.y[self.outside] * decisions[:, self.train[self.outside]]
+        objects = np.where(self.held[self.outside], margins > 1.0, margins < 1.0)
+        objects &= bounds[:, self.outside] > 0.0
         return decisions, solved & ~objects.any(axis=1)
 
 
@@ -625,10 +604,10 @@ def piloted(batch: Batch, bounds: Array) -> Plan:
     pilots = Bounds.of(batch.y, bounds[:PILOTS])
     start, n = started(batch, pilots), len(batch.y)
     given_up = cost_of_a_path(n, int(np.count_nonzero(batch.middle.free)))
-    walked, free = np.zeros(len(start.z)), np.zeros((0, n), bool)
+    walked, free = np.zeros(len(start)), np.zeros((0, n), bool)
     tries: list[tuple[Array, Attempt]] = []
     for gap in ROUGH:
-        walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, start.states, gap)
+        walked = walked + (STEP + STEP_PER_EXAMPLE * n) * descend(batch, start, gap)
         outcome = attempt(batch, start, pilots)
         tries.append((walked, outcome))
         free = outcome.free[outcome.good] if outcome.good.any() else free
@@ -672,27 +651,30 @@ def decisions_of(plan: Plan, bounds: Array) -> Array:
     if plan.first == len(ROUGH):
         path = start_of(batch.among, batch.middle)
         return np.array([finished(batch, upper, batch.middle, path) for upper in bounds])
-    decisions, left, rough = attempts(plan, Bounds.of(batch.y, bounds))
-    stands, _ = rough.stand()
+    decisions, left, steps = attempts(plan, Bounds.of(batch.y, bounds))
+    stands = steps[:, Z, : len(batch.y)].astype(np.float64)
     for place, z in zip(left, stands, strict=True):
         start = replace(batch.middle, alpha=np.abs(z))
         decisions[place] = finished(batch, bounds[place], start, None)
     return decisions
 
 
-def attempts(plan: Plan, chunk: Bounds) -> tuple[Array, NDArray[np.intp], Rough]:
+def attempts(plan: Plan, chunk: Bounds) -> tuple[Array, NDArray[np.intp], Single]:
     """Return the decisions of a chunk of replicates, who is not settled, and where these stand."""
     batch, count = plan.batch, len(chunk.lower)
     decisions = np.empty((count, batch.gram.shape[1]))
-    left, rough = np.arange(count), started(batch, chunk)
+    left, steps = np.arange(count), started(batch, chunk)
     for gap in ROUGH[plan.first :]:
-        descend(batch, rough.states, gap)
-        outcome = attempt(batch, rough, chunk.of_some(left))
+        descend(batch, steps, gap)
+        outcome = attempt(batch, steps, chunk)
+        if len(left) == count:
+            decisions = outcome.decisions
         decisions[left[outcome.good]] = outcome.decisions[outcome.good]
-        left, rough = left[~outcome.good], rough.of_some(~outcome.good)
+        again = np.flatnonzero(~outcome.good)
+        left, steps, chunk = left[again], steps[again], chunk.of_some(again)
         if not len(left):
             break
-    return decisions, left, rough
+    return decisions, left, steps
 
 
 def finished(batch: Batch, upper: Array, start: Solution, path: Path | None) -> Array:
