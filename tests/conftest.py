@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Tests run side by side and their matrices are small: a second thread of BLAS or OpenMP would keep
+# a core busy with waiting.  These are read when NumPy is loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import truerisk
 from truerisk.inputs import ReadingOptions, Roles, open_predictions
 

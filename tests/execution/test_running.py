@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.execution import Checkpoint, processes, run_each, use_cluster
@@ -12,8 +13,13 @@ from truerisk.execution.running import workers_of
 
 
 @pytest.fixture(autouse=True, scope="module")
-def no_processes_are_left():
-    yield
+def two_threads_and_no_processes_left():
+    """Give what runs here two threads, for the one thread of a task to be seen."""
+    processes.stop_processes()
+    with pytest.MonkeyPatch.context() as environment, threadpool_limits(2):
+        environment.setenv("OMP_NUM_THREADS", "2")
+        environment.setenv("OPENBLAS_NUM_THREADS", "2")
+        yield
     processes.stop_processes()
 
 
