@@ -625,7 +625,8 @@ def test_the_interval_of_a_scorer_stays_in_its_range():
     far = X + 3 * Y[:, np.newaxis]
     scoring = {"own_f2": make_scorer(fbeta_score, beta=2), "loss": make_scorer(hamming_loss)}
     scoring["mine"] = lambda model, X, y: fbeta_score(y, model.predict(X), beta=2)
-    result = tr.estimate(GaussianNB(), far, Y, scoring=scoring, random_state=1)
+    few = {"folds": 5, "repeats": 2, "random_state": 1}
+    result = tr.estimate(GaussianNB(), far, Y, scoring=scoring, **few)
     assert result["mine"].interval.high > 1  # nothing is known of it
     assert result["own_f2"].interval.high == 1
     assert result["loss"].interval.low == 0
