@@ -13,6 +13,7 @@ from truerisk.evaluation import files_on_cluster
 from truerisk.evaluation.files_on_cluster import FilesOnCluster
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
+from truerisk.inputs.files import find_sources
 from truerisk.reporting.render.formats import json_of
 
 RNG = np.random.default_rng(8)
@@ -130,6 +131,19 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
     monkeypatch.setattr(FilesOnCluster, "rows_of_piece", 10)
     with use_cluster(client), pytest.raises(InputError, match="row 38"):
         tr.evaluate_files(paths)
+
+
+def test_every_worker_has_some_pieces_and_none_is_small(client, tmp_path, monkeypatch):
+    paths = write_parquet(tmp_path / "files", [two_classes(64)] * 10)
+    sources, _ = find_sources(paths, ReadingOptions())
+    files = FilesOnCluster(sources, Roles(), ReadingOptions())
+    monkeypatch.setattr(files_on_cluster, "RUN_ROWS", 16)
+    with use_cluster(client) as cluster:
+        workers = cluster.workers()
+        # By hand: 640 rows, ten pieces for each worker; at least 16 rows, here at most 20
+        assert files.rows_per_piece() == max(640 // (10 * workers), 16)
+        monkeypatch.setattr(FilesOnCluster, "rows_of_piece", 20)
+        assert files.rows_per_piece() == min(max(640 // (10 * workers), 16), 20)
 
 
 @pytest.fixture

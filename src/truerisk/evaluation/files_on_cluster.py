@@ -30,16 +30,25 @@ from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.execution import Result, cluster_in_use, run_each
 from truerisk.inputs.files import Source
 from truerisk.inputs.records.places import Fingerprint, shown_path
+from truerisk.tallies.radix_rank import RUN_ROWS
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (of Linux; elsewhere all is sent)
 ALIGNED = 64  # bytes
 SENT_APART = 2**16  # bytes; larger arrays travel beside the pickle, and are not copied into it
+PIECES_PER_WORKER = 10  # at least: the last one to end is then waited for a twentieth of the time
 
 
 class FilesOnCluster(FilesInPieces):
     """Files of predictions whose pieces are read by workers."""
 
     rows_of_piece: ClassVar[int] = 2**23  # some tenths of a second, and 17 MB of scores sent back
+
+    def rows_per_piece(self) -> int:
+        """Give every worker some pieces; smaller ones than a run cost more to send than to read."""
+        cluster = cluster_in_use()
+        workers = 1 if cluster is None else cluster.workers()
+        share = self._rows_in_all() // (PIECES_PER_WORKER * workers)
+        return min(max(share, RUN_ROWS), self.rows_of_piece)
 
     def _tallied(
         self, reading: PieceReading, pieces: Sequence[Piece]
