@@ -188,6 +188,14 @@ def test_a_worker_on_this_computer_leaves_a_large_piece_in_shared_memory(large_p
     assert list(shared.iterdir()) == []
 
 
+def test_arrays_of_any_length_are_left_in_shared_memory(client, tmp_path):
+    # 100,001 labels of one byte, the last of which ends between two places of 64 bytes
+    paths = write_parquet(tmp_path / "files", [two_classes(100_001), two_classes(70_003)])
+    here = evaluated(paths, {}, {})
+    with use_cluster(client):
+        assert evaluated(paths, {}, {}) == here
+
+
 def test_what_cannot_be_left_in_shared_memory_is_sent(large_pieces, tmp_path, monkeypatch):
     nowhere = contextlib.nullcontext(tmp_path / "nowhere")
     monkeypatch.setattr(files_on_cluster, "_shared_folder", lambda _: nowhere)

@@ -6,7 +6,6 @@ files: sent over a connection it would be copied four times, by threads that wai
 
 import contextlib
 import dataclasses
-import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
 import shutil
 import tempfile
@@ -116,7 +115,8 @@ def _left_in(folder: Path, apart: Sequence[NDArray[np.uint8]]) -> Result:
     except OSError:
         (folder / name).unlink(missing_ok=True)
         raise
-    ends = np.cumsum([len(raw) + -len(raw) % ALIGNED for raw in apart])
+    sizes = np.array([len(raw) for raw in apart])
+    ends = np.cumsum(sizes + -sizes % ALIGNED) - -sizes % ALIGNED
     return {"name": np.frombuffer(name.encode(), np.uint8), "ends": ends}
 
 
@@ -127,8 +127,9 @@ def unpacked(result: Result, folder: Path | None = None) -> TalliedPiece:
         path = folder / result["name"].tobytes().decode()
         whole = np.memmap(path, np.uint8, mode="c")
         path.unlink()  # the memory is in use as long as the arrays are
-        ends = [0, *result["ends"].tolist()]
-        apart = [whole[begin:end] for begin, end in itertools.pairwise(ends)]
+        ends = result["ends"].tolist()
+        begins = [0, *(end + -end % ALIGNED for end in ends)]
+        apart = [whole[begin:end] for begin, end in zip(begins, ends, strict=False)]
     part: TalliedPiece = pickle.loads(content, buffers=apart)  # type: ignore[arg-type]  # noqa: S301
     return part
 
