@@ -2,8 +2,9 @@
 
 One process is shown twice: on one core, and as it comes, with as many threads as there are cores.
 Two processes are no faster than two cores: beside one process that uses both, the ratio says what
-sending the tallies costs.  `python -m benchmarks.files_on_cluster 1000000000` measures another
-number of rows; CPU seconds stand beside the wall time.
+sending the tallies costs.  Small files of the same kind are read first: what is imported is not
+measured.  `python -m benchmarks.files_on_cluster 1000000000` measures another number of rows; CPU
+seconds stand beside the wall time.
 """
 
 import json
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.files_at_scale import parquet
+from benchmarks.files_at_scale import SMALL, parquet
 
 TITLE = "Ten Parquet files on a local Dask cluster of two processes → all measures"
 COLUMNS = ("rows", "one process, one core", "one process", "two processes", "to one core",
@@ -42,7 +43,7 @@ def evaluated(paths):
     cpu, peak = usage()
     return {"seconds": took, "cpu": cpu - before, "peak": peak, "result": result}
 
-def on_cluster(paths, kill_after):
+def on_cluster(small, paths, kill_after):
     import dask, truerisk as tr
     from dask.distributed import Client, LocalCluster
     # A nanny tells malloc to give memory back at once; to get it again costs more than to count.
@@ -52,7 +53,10 @@ def on_cluster(paths, kill_after):
     with LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
     ) as cluster, Client(cluster) as client:
+        client.run(__import__, "truerisk.inputs.records.parquet")
         client.run(__import__, "truerisk.evaluation.files_on_cluster")
+        with tr.use_cluster(client):
+            evaluated(small)
         before = [cpu for cpu, _ in client.run(usage).values()]
         if kill_after:
             victim = next(iter(client.run(os.getpid).values()))
@@ -64,12 +68,16 @@ def on_cluster(paths, kill_after):
     return whole | {"worker_cpu": cpu, "worker_peak": max(peak for _, peak in workers)}
 
 if __name__ == "__main__":
-    kind, kill_after, *paths = sys.argv[1:]
+    kind, kill_after, *files = sys.argv[1:]
+    small, paths = files[: len(files) // 2], files[len(files) // 2 :]
     if kind == "core":
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
         os.environ["OMP_NUM_THREADS"] = "1"  # pyarrow, too, has that many threads then
-    many = kind == "cluster"
-    print(json.dumps(on_cluster(paths, float(kill_after)) if many else evaluated(paths)))
+    if kind == "cluster":
+        print(json.dumps(on_cluster(small, paths, float(kill_after))))
+    else:
+        evaluated(small)
+        print(json.dumps(evaluated(paths)))
 """
 
 
@@ -77,10 +85,11 @@ def rows(*, quick: bool = False, n: int = 10**8) -> Iterator[tuple[str, ...]]:
     n = 10**6 if quick else n
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for at in range(FILES):
-            place = Path(folder) / str(at)
-            place.mkdir()
-            paths.append(parquet(place, n // FILES, seed=at)[0])
+        for length in (SMALL, n // FILES):
+            for at in range(FILES):
+                place = Path(folder) / f"{length}-{at}"
+                place.mkdir()
+                paths.append(parquet(place, length, seed=at)[0])
         yield measured(Path(folder), paths, n)
 
 

@@ -138,13 +138,16 @@ def test_no_thread_is_left_after_a_refusal(tmp_path, in_pieces):
     assert threading.active_count() == before
 
 
-def test_row_groups_are_put_together_until_they_are_worth_sending():
+def test_row_groups_are_put_together_to_pieces_of_nearly_one_size():
     half, whole = ROWS // 2, ROWS
     assert list(_row_groups(3, [half, half, whole, 5], ROWS)) == [
         Piece(3, (0, 1), 1),
-        Piece(3, (2,), whole + 1),
-        Piece(3, (3,), 2 * whole + 1),
+        Piece(3, (2, 3), whole + 1),
     ]
+    # By hand: of ten groups five and five, where pieces as large as they need be have nine and one.
+    ten = [piece.row_groups for piece in _row_groups(0, [whole] * 10, 4 * whole)]
+    assert ten == [(0, 1, 2, 3, 4), (5, 6, 7, 8, 9)]
+    assert [len(piece.row_groups) for piece in _row_groups(0, [whole] * 3, half)] == [1, 1, 1]
 
 
 def test_a_file_without_rows_is_one_piece():

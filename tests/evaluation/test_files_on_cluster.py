@@ -13,6 +13,7 @@ from truerisk.evaluation import files_on_cluster
 from truerisk.evaluation.files_on_cluster import FilesOnCluster
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
+from truerisk.inputs.files import find_sources
 from truerisk.reporting.render.formats import json_of
 
 RNG = np.random.default_rng(8)
@@ -132,6 +133,19 @@ def test_a_row_is_named_by_its_number_in_the_whole_file(client, tmp_path, monkey
         tr.evaluate_files(paths)
 
 
+def test_every_worker_has_some_pieces_and_none_is_small(client, tmp_path, monkeypatch):
+    paths = write_parquet(tmp_path / "files", [two_classes(64)] * 10)
+    sources, _ = find_sources(paths, ReadingOptions())
+    files = FilesOnCluster(sources, Roles(), ReadingOptions())
+    monkeypatch.setattr(files_on_cluster, "RUN_ROWS", 16)
+    with use_cluster(client) as cluster:
+        workers = cluster.workers()
+        # By hand: 640 rows, ten pieces for each worker; at least 16 rows, here at most 20
+        assert files.rows_per_piece() == max(640 // (10 * workers), 16)
+        monkeypatch.setattr(FilesOnCluster, "rows_of_piece", 20)
+        assert files.rows_per_piece() == min(max(640 // (10 * workers), 16), 20)
+
+
 @pytest.fixture
 def large_pieces(client, tmp_path, monkeypatch):
     """Evaluate two pieces of 300,000 rows; give what workers send."""
@@ -172,6 +186,14 @@ def test_a_worker_on_this_computer_leaves_a_large_piece_in_shared_memory(large_p
         assert list(result) == ["piece", "name", "ends"]
         assert result["ends"].tolist() == [2 * 300_000]  # by hand: a multiple of 64
     assert list(shared.iterdir()) == []
+
+
+def test_arrays_of_any_length_are_left_in_shared_memory(client, tmp_path):
+    # 100,001 labels of one byte, the last of which ends between two places of 64 bytes
+    paths = write_parquet(tmp_path / "files", [two_classes(100_001), two_classes(70_003)])
+    here = evaluated(paths, {}, {})
+    with use_cluster(client):
+        assert evaluated(paths, {}, {}) == here
 
 
 def test_what_cannot_be_left_in_shared_memory_is_sent(large_pieces, tmp_path, monkeypatch):

@@ -106,11 +106,11 @@ def test_buckets(uncompiled):
         ("wide", (np.float64, np.uint64, np.uint64)),
     ],
 )
-@pytest.mark.parametrize("spread", [1.0, 1e-4])
-def test_ranking(uncompiled, suffix, kinds, spread):
+@pytest.mark.parametrize(("spread", "rows"), [(1.0, 1100), (1e-4, 1100), (1e-3, 9000)])
+def test_ranking(uncompiled, suffix, kinds, spread, rows):
     kind, bits, low_kind = kinds
     rng = np.random.default_rng(3)
-    scores = np.concatenate([scores_of(kind, rng, 150), 1 + spread * rng.random(1100).astype(kind)])
+    scores = np.concatenate([scores_of(kind, rng, 150), 1 + spread * rng.random(rows).astype(kind)])
     labels = (rng.random(len(scores)) < 0.4).view(np.uint8)
 
     def both(name, *arguments):
@@ -131,7 +131,24 @@ def test_ranking(uncompiled, suffix, kinds, spread):
     may_be_best = (rng.random(len(buckets)) < 0.8).view(np.uint8)
     best, gain = np.array([-1.0, np.inf, -1.0]), np.array([-(10**9)])
     peaks = np.zeros((3, 3), dtype=np.uint64), best, gain, np.zeros(11)
-    both("sweep", low, *groups, 50, 0.7, *sums, *points, may_be_best, *peaks)
+    swept = both("sweep", low, *groups, 50, 0.7, *sums, *points, may_be_best, *peaks)
+
+    # The same sums, from the sorted distinct scores.
+    distinct, at = np.unique(-scores, return_inverse=True)
+    positives = np.bincount(at[labels == 1], minlength=len(distinct))
+    negatives = np.bincount(at[labels == 0], minlength=len(distinct))
+    tp, fp = np.cumsum(positives), np.cumsum(negatives)
+    state, summed, full, thin = swept[8:12]
+    assert state[2:4].tolist() == [negatives @ (2 * tp - positives), len(distinct)]
+    placed = (fp[-1] - fp + negatives / 2) / fp[-1], (tp - positives / 2) / tp[-1]
+    squares = (positives @ (placed[0] - 0.7) ** 2, negatives @ (placed[1] - 0.7) ** 2)
+    np.testing.assert_allclose(summed, [positives @ (tp / (tp + fp)), *squares])
+    np.testing.assert_array_equal(full[:, 1:], np.column_stack([tp, fp])[:200])
+    reached = [tp * 50 // tp[-1], fp * 50 // fp[-1]]
+    further = np.any([np.diff(one, prepend=0) > 0 for one in reached], axis=0)
+    np.testing.assert_array_equal(thin[: state[5], 1:], np.column_stack([tp, fp])[further])
+    keys = set(full[:, 0].tolist())
+    assert {int(key) for key in swept[13][:, 0] if key >= min(keys)} <= keys
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64, np.uint8, np.uint32])

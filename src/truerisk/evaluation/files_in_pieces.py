@@ -100,16 +100,17 @@ def pieces_of(sources: Sequence[Source], rows: int) -> list[Piece]:
 
 
 def _row_groups(place: int, lengths: list[int], rows: int) -> Iterator[Piece]:
+    """Put row groups together to pieces of nearly one size: none of them is waited for alone."""
+    even = sum(lengths) / max(sum(lengths) // rows, 1)
     chosen: list[int] = []
     first_row = next_row = 1
     for group, length in enumerate(lengths):
-        chosen.append(group)
-        next_row += length
-        if next_row - first_row >= rows:
+        if chosen and next_row - first_row + length / 2 > even:
             yield Piece(place, tuple(chosen), first_row)
             chosen, first_row = [], next_row
-    if chosen or not lengths:
-        yield Piece(place, tuple(chosen), first_row)
+        chosen.append(group)
+        next_row += length
+    yield Piece(place, tuple(chosen), first_row)
 
 
 def tally_piece(
@@ -199,7 +200,7 @@ class FilesInPieces(PredictionFiles):
             options=self.options,
             request=request,
         )
-        pieces = pieces_of(self.sources, self.rows_of_piece)
+        pieces = pieces_of(self.sources, self.rows_per_piece())
         whole = reading.empty_tally()
         maker = BatchMaker(self.roles, self.options, self.labels, self.groups)
         unique = HashedIds()
@@ -253,8 +254,13 @@ class FilesInPieces(PredictionFiles):
             finally:
                 stop.set()
 
+    def rows_per_piece(self) -> int:
+        """Give how many rows a piece has, about; at least one row group."""
+        return self.rows_of_piece
+
     def _rows_in_all(self) -> int:
-        return sum(cast("ParquetFile", one.reader).count for one in self.sources)
+        parquet = (one.reader for one in self.sources if one.facts.format == "parquet")
+        return sum(cast("ParquetFile", one).count for one in parquet)
 
     def _hold_half(self, whole: PredictionTally) -> None:
         """Hold only the upper half of one column of float64 scores, if there are too many."""

@@ -6,7 +6,6 @@ files: sent over a connection it would be copied four times, by threads that wai
 
 import contextlib
 import dataclasses
-import itertools
 import pickle  # of what workers of this run send, over the connection that runs code anyway
 import shutil
 import tempfile
@@ -30,16 +29,25 @@ from truerisk.evaluation.prediction_tally import PredictionTally
 from truerisk.execution import Result, cluster_in_use, run_each
 from truerisk.inputs.files import Source
 from truerisk.inputs.records.places import Fingerprint, shown_path
+from truerisk.tallies.radix_rank import RUN_ROWS
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (of Linux; elsewhere all is sent)
 ALIGNED = 64  # bytes
 SENT_APART = 2**16  # bytes; larger arrays travel beside the pickle, and are not copied into it
+PIECES_PER_WORKER = 10  # at least: the last one to end is then waited for a twentieth of the time
 
 
 class FilesOnCluster(FilesInPieces):
     """Files of predictions whose pieces are read by workers."""
 
     rows_of_piece: ClassVar[int] = 2**23  # some tenths of a second, and 17 MB of scores sent back
+
+    def rows_per_piece(self) -> int:
+        """Give every worker some pieces; smaller ones than a run cost more to send than to read."""
+        cluster = cluster_in_use()
+        workers = 1 if cluster is None else cluster.workers()
+        share = self._rows_in_all() // (PIECES_PER_WORKER * workers)
+        return min(max(share, RUN_ROWS), self.rows_of_piece)
 
     def _tallied(
         self, reading: PieceReading, pieces: Sequence[Piece]
@@ -107,7 +115,8 @@ def _left_in(folder: Path, apart: Sequence[NDArray[np.uint8]]) -> Result:
     except OSError:
         (folder / name).unlink(missing_ok=True)
         raise
-    ends = np.cumsum([len(raw) + -len(raw) % ALIGNED for raw in apart])
+    sizes = np.array([len(raw) for raw in apart])
+    ends = np.cumsum(sizes + -sizes % ALIGNED) - -sizes % ALIGNED
     return {"name": np.frombuffer(name.encode(), np.uint8), "ends": ends}
 
 
@@ -118,8 +127,9 @@ def unpacked(result: Result, folder: Path | None = None) -> TalliedPiece:
         path = folder / result["name"].tobytes().decode()
         whole = np.memmap(path, np.uint8, mode="c")
         path.unlink()  # the memory is in use as long as the arrays are
-        ends = [0, *result["ends"].tolist()]
-        apart = [whole[begin:end] for begin, end in itertools.pairwise(ends)]
+        ends = result["ends"].tolist()
+        begins = [0, *(end + -end % ALIGNED for end in ends)]
+        apart = [whole[begin:end] for begin, end in zip(begins, ends, strict=False)]
     part: TalliedPiece = pickle.loads(content, buffers=apart)  # type: ignore[arg-type]  # noqa: S301
     return part
 

@@ -835,6 +835,110 @@ def next_step(
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+def set_point(
+    points: cython.ulonglong[:, ::1],
+    row: cython.Py_ssize_t,
+    key: cython.ulonglong,
+    tp: cython.longlong,
+    fp: cython.longlong,
+) -> cython.void:
+    """Write one point (key, tp, fp)."""
+    points[row, 0] = key
+    points[row, 1] = tp
+    points[row, 2] = fp
+
+
+@cython.cfunc
+@cython.nogil
+def list_positives(
+    counts: cython.longlong[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    total: cython.longlong,
+    listed: cython.p_longlong,
+    reached: cython.p_longlong,
+) -> cython.Py_ssize_t:
+    """List the counts that have positives, and the totals reached with them; return how many.
+
+    Totals stand from the place 1 on, and after them that of all counts.  Which values have
+    positives is not to be foreseen: no branch for it.
+    """
+    n: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(start, stop):
+        total += counts[i]
+        listed[n] = counts[i]
+        reached[n + 1] = total
+        n += (counts[i] >> 32) != 0
+    reached[n + 1] = total
+    return n
+
+
+@cython.cfunc
+@cython.nogil
+def add_terms(
+    listed: cython.p_longlong,
+    reached: cython.p_longlong,
+    n: cython.Py_ssize_t,
+    n_positive: cython.longlong,
+    n_negative: cython.longlong,
+    centre: cython.double,
+    four: cython.p_double,
+) -> cython.longlong:
+    """Add the terms of listed values to the sums, four of each; return twice what the AUC gains.
+
+    The loops are such that a processor takes several values at a time.
+    """
+    a_positive: cython.double = 1.0 / n_positive
+    a_negative: cython.double = 1.0 / n_negative
+    positive = cython.declare(cython.int[256])
+    negative = cython.declare(cython.int[256])
+    tp = cython.declare(cython.int[256])
+    fp = cython.declare(cython.int[257])  # from the place 1 on
+    waited = cython.declare(cython.int[256])
+    placed_positive = cython.declare(cython.double[256])
+    placed_negative = cython.declare(cython.double[256])
+    precision = cython.declare(cython.double[256])
+    place: cython.double
+    twice: cython.longlong = 0
+    above: cython.int
+    lower: cython.longlong = 0xFFFFFFFF  # a constant of the module would be read from memory
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    fp[0] = reached[0] & lower
+    for i in range(n):
+        positive[i] = listed[i] >> 32
+        negative[i] = listed[i] & lower
+        tp[i] = reached[i + 1] >> 32
+        fp[i + 1] = reached[i + 1] & lower
+    for i in range(n):
+        # Negatives since the last positive: all have one placement.
+        waited[i] = fp[i + 1] - fp[i] - negative[i]
+        above = tp[i] - positive[i]
+        twice += 2 * cython.cast(cython.longlong, above) * (waited[i] + negative[i])
+        twice += cython.cast(cython.longlong, positive[i]) * negative[i]
+    for i in range(n):
+        place = (tp[i] - positive[i]) * a_positive - centre
+        placed_negative[i] = waited[i] * place * place
+        place = (tp[i] - 0.5 * positive[i]) * a_positive - centre
+        placed_negative[i] += negative[i] * place * place
+        place = (cython.cast(cython.int, n_negative) - fp[i + 1] + 0.5 * negative[i]) * a_negative
+        place -= centre
+        placed_positive[i] = positive[i] * place * place
+        precision[i] = positive[i] * (cython.cast(cython.double, tp[i]) / (tp[i] + fp[i + 1]))
+    for i in range(n, (n + 3) // 4 * 4):
+        placed_negative[i] = placed_positive[i] = precision[i] = 0.0
+    for i in range(0, n, 4):
+        for k in range(4):
+            four[k] += precision[i + k]
+            four[4 + k] += placed_positive[i + k]
+            four[8 + k] += placed_negative[i + k]
+    return twice
+
+
+@cython.cfunc
 @cython.nogil
 def accumulate(
     values: Value[::1],
@@ -856,101 +960,60 @@ def accumulate(
     takes every point until it overflows; `thin` takes those at which the true or the false
     positives reach a further step.
     """
-    a_positive: cython.double = 1.0 / n_positive
-    a_negative: cython.double = 1.0 / n_negative
+    # Fewer than 2³¹ rows: counts are added up as they are packed.
+    total: cython.longlong = (state[TP] << 32) + state[FP]
+    before: cython.longlong
+    key: cython.ulonglong
     tp: cython.longlong = state[TP]
     fp: cython.longlong = state[FP]
-    auc: cython.longlong = state[AUC]
-    waiting: cython.longlong = 0  # negatives since the last positive: all have one placement
-    packed: cython.longlong
-    positive: cython.longlong
-    negative: cython.longlong
-    above: cython.longlong
-    place: cython.double
-    precision: cython.double = 0.0
-    placed_positive: cython.double = 0.0
-    placed_negative: cython.double = 0.0
+    waiting: cython.longlong
     next_tp: cython.longlong = next_step(tp, steps, n_positive)
     next_fp: cython.longlong = next_step(fp, steps, n_negative)
-    full_used: cython.Py_ssize_t = state[FULL_USED]
-    thin_used: cython.Py_ssize_t = state[THIN_USED]
-    # Which values have positives is not to be foreseen: these are listed without a branch, 256
-    # values at a time, and the sums are taken over the list.
     listed = cython.declare(cython.longlong[256])
-    tp_above = cython.declare(cython.longlong[256])
-    fp_below = cython.declare(cython.longlong[256])
-    waited = cython.declare(cython.longlong[256])
+    reached = cython.declare(cython.longlong[258])
+    four = cython.declare(cython.double[12])
+    place: cython.double
     start: cython.Py_ssize_t = 0
     stop: cython.Py_ssize_t
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
+    for i in range(12):
+        four[i] = 0.0
+    reached[0] = total
     while start < used:
         stop = min(start + 256, used)
-        n = 0
-        for i in range(start, stop):
-            packed = counts[i]
-            negative = packed & NEGATIVES
-            positive = packed >> 32
-            fp += negative
-            listed[n] = packed
-            tp_above[n] = tp
-            fp_below[n] = fp
-            waited[n] = waiting
-            n += positive != 0
-            waiting = (waiting + negative) * (positive == 0)
-            tp += positive
-            if full_used < full.shape[0]:
-                full[full_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-                full[full_used, 1] = tp
-                full[full_used, 2] = fp
-                full_used += 1
-            if tp >= next_tp or fp >= next_fp:
-                thin[thin_used, 0] = prefix | cython.cast(cython.ulonglong, values[i])
-                thin[thin_used, 1] = tp
-                thin[thin_used, 2] = fp
-                thin_used += 1
-                next_tp = next_step(tp, steps, n_positive)
-                next_fp = next_step(fp, steps, n_negative)
-        for i in range(n):
-            negative = listed[i] & NEGATIVES
-            positive = listed[i] >> 32
-            above = tp_above[i]
-            auc += 2 * waited[i] * above + negative * (2 * above + positive)
-            place = above * a_positive - centre
-            placed_negative += waited[i] * place * place
-            place = (above + 0.5 * positive) * a_positive - centre
-            placed_negative += negative * place * place
-            place = (n_negative - fp_below[i] + 0.5 * negative) * a_negative - centre
-            placed_positive += positive * place * place
-            above += positive
-            precision += positive * (cython.cast(cython.double, above) / (above + fp_below[i]))
+        before = total
+        n = list_positives(counts, start, stop, total, listed, reached)
+        total = reached[n + 1]
+        tp = total >> 32
+        fp = total & NEGATIVES
+        if state[FULL_USED] < full.shape[0] or tp >= next_tp or fp >= next_fp:
+            for i in range(start, stop):
+                before += counts[i]
+                tp = before >> 32
+                fp = before & NEGATIVES
+                key = prefix | cython.cast(cython.ulonglong, values[i])
+                if state[FULL_USED] < full.shape[0]:
+                    set_point(full, state[FULL_USED], key, tp, fp)
+                    state[FULL_USED] += 1
+                if tp >= next_tp or fp >= next_fp:
+                    set_point(thin, state[THIN_USED], key, tp, fp)
+                    state[THIN_USED] += 1
+                    next_tp = next_step(tp, steps, n_positive)
+                    next_fp = next_step(fp, steps, n_negative)
+        state[AUC] += add_terms(listed, reached, n, n_positive, n_negative, centre, four)
+        reached[0] = reached[n]
         start = stop
-    place = tp * a_positive - centre
+    # Negatives after the last positive.
+    waiting = fp - (reached[0] & NEGATIVES)
+    place = tp * (1.0 / n_positive) - centre
     state[TP] = tp
     state[FP] = fp
-    state[AUC] = auc + 2 * waiting * tp
+    state[AUC] += 2 * waiting * tp
     state[DISTINCT] += used
-    state[FULL_USED] = full_used
-    state[THIN_USED] = thin_used
-    sums[PRECISION] += precision
-    sums[PLACED_POSITIVE] += placed_positive
-    sums[PLACED_NEGATIVE] += placed_negative + waiting * place * place
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-def set_point(
-    points: cython.ulonglong[:, ::1],
-    row: cython.Py_ssize_t,
-    key: cython.ulonglong,
-    tp: cython.longlong,
-    fp: cython.longlong,
-) -> cython.void:
-    """Write one point (key, tp, fp)."""
-    points[row, 0] = key
-    points[row, 1] = tp
-    points[row, 2] = fp
+    sums[PRECISION] += (four[0] + four[1]) + (four[2] + four[3])
+    sums[PLACED_POSITIVE] += (four[4] + four[5]) + (four[6] + four[7])
+    sums[PLACED_NEGATIVE] += (four[8] + four[9]) + (four[10] + four[11]) + waiting * place * place
 
 
 @cython.cfunc
