@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.svm.solution import Solution
+from truerisk.svm.solution import Solution, bounds_of_bias
 
 FOUR = Solution(
     y=np.array([1.0, 1, -1, -1]),
@@ -38,3 +38,12 @@ def test_pruning_asks_for_one_bound_and_three_free_support_vectors():
     weighted = replace(three, upper=np.array([1.0, 1.0, 1.0, 2.0]))
     assert not weighted.has_one_bound
     assert not weighted.is_prunable
+
+
+def test_the_bounds_of_the_bias_by_hand():
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    alpha = np.array([0.0, 1.0, 1.0, 0.5])
+    margin = np.array([3.0, 0.5, -0.2, 1.0])
+    # y(1 − margin) is −2, ½, −1.2, 0; rises: 1, 3, 4; falls: 2, 4.
+    assert bounds_of_bias(y, np.ones(4), alpha, margin) == (0.0, 0.0)
+    assert bounds_of_bias(y, np.full(4, 2.0), alpha, margin) == (0.5, -1.2)

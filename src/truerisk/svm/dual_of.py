@@ -27,7 +27,7 @@ from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import NAMES, Kernel, TrainingKernel, dense, kernel_of, settle_kernel
 from truerisk.svm.one_vs_rest import targets_of
 from truerisk.svm.radius import largest_squared_length, squared_radius
-from truerisk.svm.solution import Solution
+from truerisk.svm.solution import Solution, bounds_of_bias
 
 NOT_THE_EXAMPLES = "must be that of the examples the SVM was trained on"
 
@@ -111,13 +111,14 @@ def dual_of_libsvm(
     alpha = np.where(alpha >= upper * (1.0 - AT_BOUND), upper, alpha)
     alpha[alpha <= upper * AT_BOUND] = 0.0
     _check_margins(alpha, margins, upper, tolerance)
+    most, least = bounds_of_bias(signs, upper, alpha, margins)
     solution = Solution(
         y=signs,
         upper=upper,
         alpha=alpha,
         bias=float(fitted.intercept_[0]),
         decision=decision,
-        gap=_gap(alpha, upper, signs, decision),
+        gap=max(0.0, most - least),
         passes=int(np.max(fitted.n_iter_)),
     )
     kernel = _kernel(fitted, examples)
@@ -240,17 +241,6 @@ def _check_margins(alpha: Array, margins: Array, upper: Array, tolerance: float)
             f"`X` and `y` {NOT_THE_EXAMPLES}: {np.count_nonzero(wrong)} of {len(wrong)} rows do "
             f"not fit its solution, the first is row {wrong.argmax()}."
         )
-
-
-def _gap(alpha: Array, upper: Array, signs: Array, decision: Array) -> float:
-    """Give the largest violation, as `Solution` defines it."""
-    v = signs - decision
-    counts = upper > 0.0
-    rises = np.where(signs > 0, alpha < upper, alpha > 0.0) & counts
-    falls = np.where(signs > 0, alpha > 0.0, alpha < upper) & counts
-    if not (rises.any() and falls.any()):
-        return 0.0
-    return max(0.0, float(v[rises].max() - v[falls].min()))
 
 
 def _kernel(fitted: SVC | NuSVC, X: Any) -> Kernel:

@@ -86,6 +86,14 @@ def settled(alpha: Array, upper: Array) -> Array:
     return np.where(upper - raised <= ROUNDING * upper, upper, raised)
 
 
+def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple[float, float]:
+    """Return the largest y − f of those that may rise, and the smallest of those that may fall."""
+    short = y * (1.0 - margin)
+    rises = np.where(y > 0.0, alpha < upper, alpha > 0.0)
+    falls = np.where(y > 0.0, alpha > 0.0, alpha < upper)
+    return float(short[rises].max(initial=-np.inf)), float(short[falls].min(initial=np.inf))
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinearSolution(Solution):
     """A solution that also keeps the weights of the features."""

@@ -2,14 +2,9 @@ import numpy as np
 import pytest
 
 from truerisk.kernels import interior as kernel
-from truerisk.svm.dense.exact_finish import (
-    Problem,
-    balance,
-    bounds_of_bias,
-    finish,
-    vertex_of,
-)
+from truerisk.svm.dense.exact_finish import Problem, balance, finish, vertex_of
 from truerisk.svm.dense.features import workspace
+from truerisk.svm.solution import bounds_of_bias
 
 
 def near(rows, upper, metric, target):
@@ -40,15 +35,6 @@ def test_two_points_by_hand():
     np.testing.assert_allclose(vertex.alpha, 0.125, rtol=1e-14)
     np.testing.assert_allclose(vertex.u, [0.5, -0.5], rtol=1e-14)
     assert vertex.gap < 1e-15
-
-
-def test_the_bounds_of_the_bias_by_hand():
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    alpha = np.array([0.0, 1.0, 1.0, 0.5])
-    margin = np.array([3.0, 0.5, -0.2, 1.0])
-    # y(1 − margin) is −2, ½, −1.2, 0; rises: 1, 3, 4; falls: 2, 4.
-    assert bounds_of_bias(y, np.ones(4), alpha, margin) == (0.0, 0.0)
-    assert bounds_of_bias(y, np.full(4, 2.0), alpha, margin) == (0.5, -1.2)
 
 
 def test_balance_meets_margin_and_metric():

@@ -19,7 +19,7 @@ from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.registry import base_and_average, find_measure, title_of
 from truerisk.results import Estimate, Evaluation, Finding, Interval, Side, Target
 from truerisk.svm.dual_of import FittedDual, duals_of
-from truerisk.svm.solution import Solution
+from truerisk.svm.solution import Solution, bounds_of_bias, settled
 from truerisk.svm.span import searched_squares, squared_spans
 
 ROUNDING = 1e-9  # of ρ·α·R² + ξ, on the pessimistic side
@@ -40,11 +40,9 @@ def worst_slack(solution: Solution) -> Array:
     if solution.stable or not solution.alpha.any():
         return solution.slack
     y, decision = solution.y, solution.decision
-    counts = solution.upper > 0.0
-    is_up = np.where(y > 0, solution.alpha <= 0.0, solution.alpha > 0.0)
-    # A bias moved by δ stays optimal while y − f ≤ δ for these and δ ≤ y − f for the others.
-    low = (y - decision)[counts & is_up].max(initial=-np.inf)
-    high = (y - decision)[counts & ~is_up].min(initial=np.inf)
+    alpha = settled(solution.alpha, solution.upper)
+    # A bias moved by δ stays optimal while low ≤ δ ≤ high: all are at their bounds.
+    low, high = bounds_of_bias(y, solution.upper, alpha, y * decision)
     moved = np.where(y > 0, min(low, 0.0), max(high, 0.0))
     moved = np.where(np.isfinite(moved), moved, 0.0)
     return np.maximum(0.0, 1.0 - y * (decision + moved))

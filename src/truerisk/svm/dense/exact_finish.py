@@ -21,6 +21,7 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dgeqp3, dorgqr, dtrtrs
 
 from truerisk.aliases import Array
+from truerisk.svm.solution import bounds_of_bias
 
 SHARE, REST, SURPLUS, SLACK = range(4)  # the rows of `state`: α/U, 1 − α/U, r·u over 1, ξ
 CORRECTIONS = 2  # solve, and once more for the rounding of the first
@@ -122,14 +123,6 @@ def _furthest(margin: Array, upper: Array, alpha: Array) -> int:
     """Name the held example that is furthest on the wrong side of its margin."""
     beyond = np.where(alpha >= upper, margin - 1.0, np.where(alpha <= 0.0, 1.0 - margin, 0.0))
     return int(np.argmax(beyond))
-
-
-def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple[float, float]:
-    """Return the largest y − f of those that may rise, and the smallest of those that may fall."""
-    short = y * (1.0 - margin)
-    rises = np.where(y > 0.0, alpha < upper, alpha > 0.0)
-    falls = np.where(y > 0.0, alpha > 0.0, alpha < upper)
-    return float(short[rises].max(initial=-np.inf)), float(short[falls].min(initial=np.inf))
 
 
 def vertex_of(problem: Problem, alpha: Array, u: Array, allowed: Array) -> Vertex:
