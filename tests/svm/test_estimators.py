@@ -125,6 +125,15 @@ def test_a_weight_is_a_bound_and_weight_0_leaves_out(kind):
     assert weighted.decision_function(X) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("kernel", ["precomputed", lambda a, b: np.broadcast_to(a @ b.T, (4, 4))])
+def test_a_matrix_that_cannot_be_written_to_is_solved(kernel):
+    X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    given = X @ X.T if kernel == "precomputed" else X
+    given.flags.writeable = False
+    svm = KernelSVM(C=10.0, kernel=kernel).fit(given, [0, 0, 1, 1])
+    assert svm.alpha_ == pytest.approx([0.0, 0.5, 0.5, 0.0], abs=1e-9)
+
+
 def test_class_weights_are_those_of_libsvm():
     X, y = IRIS[50:], SPECIES[50:]
     for weight in ({1: 5.0, 2: 0.5}, "balanced"):
@@ -180,7 +189,8 @@ def test_a_bias_that_nothing_pins_down_is_told():
         ({"class_weight": {7: 1.0}}, None, "`class_weight` must name classes"),
         ({"class_weight": "heavy"}, None, "`class_weight` must be one of balanced"),
         ({"kernel": "precomputed"}, np.ones((4, 3)), "square matrix"),
-        ({"kernel": "precomputed"}, np.arange(16.0).reshape(4, 4), "symmetric"),
+        ({"kernel": "precomputed"}, np.arange(16.0).reshape(4, 4), "`X` must be symmetric"),
+        ({"kernel": lambda a, b: a @ b.T + np.arange(4.0)}, None, "`kernel` must be symmetric"),
         ({"kernel": lambda a, _: a[:, 0]}, None, "`kernel` must return a matrix"),
         ({"kernel": lambda a, b: a @ b.T * np.nan}, None, "finite"),
     ],

@@ -38,7 +38,7 @@ def as_numbers(X: Any) -> Any:
     return table
 
 
-def check_gram(gram: Array) -> Array:
+def check_gram(gram: Array, name: str = "X") -> Array:
     """Refuse a matrix that holds no kernel of the examples with each other."""
     if gram.shape[0] != gram.shape[1]:
         raise InputError(
@@ -48,7 +48,7 @@ def check_gram(gram: Array) -> Array:
     if np.abs(gram - gram.T).max(initial=0.0) > SYMMETRIC * np.abs(gram).max(initial=0.0):
         row, column = np.unravel_index(np.argmax(np.abs(gram - gram.T)), gram.shape)
         raise InputError(
-            "`X` must be symmetric for a precomputed kernel; got "
+            f"`{name}` must be symmetric, k(x, x′) = k(x′, x); got "
             f"{gram[row, column]:g} in row {row}, column {column}, and {gram[column, row]:g} in "
             f"row {column}, column {row}."
         )

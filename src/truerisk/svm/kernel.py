@@ -3,18 +3,19 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared
+from truerisk.svm.example_forms import check_gram
 from truerisk.svm.kernels import KernelFunction, kernel_of
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import GramProblem, Problem, kernel_problem
 
 VALUES = 10**7  # of the kernel that a prediction computes at a time
-ASYMMETRY = 1e-8  # of the largest entry: more is no rounding
 
 
 class KernelSVM(MarginClassifier):
@@ -83,11 +84,15 @@ class KernelSVM(MarginClassifier):
     def _problem_of(self, X: Any, weights: Array) -> Problem:
         self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":
-            _check_gram(X)
+            if issparse(X):
+                raise InputError(
+                    "`X` must be a dense matrix for a precomputed kernel; got a sparse one."
+                )
+            check_gram(X)
         with few_blas_threads(X.shape[0]):
             problem = kernel_problem(self.kernel_, X)
         if callable(self.kernel) and isinstance(problem, GramProblem):
-            _check_gram(problem.gram)
+            check_gram(problem.gram, "kernel")
         return problem
 
     def _keep(self, prepared: Prepared) -> None:
@@ -115,16 +120,3 @@ class KernelSVM(MarginClassifier):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
-
-
-def _check_gram(gram: Any) -> None:
-    """Refuse what cannot be the matrix of a kernel's values."""
-    if hasattr(gram, "tocsr"):
-        raise InputError("`X` must be a dense matrix for a precomputed kernel; got a sparse one.")
-    if gram.shape[0] != gram.shape[1]:
-        raise InputError(
-            f"`X` must be the square matrix of kernel values of the training examples; "
-            f"got {gram.shape[0]} × {gram.shape[1]}."
-        )
-    if np.abs(gram - gram.T).max() > ASYMMETRY * max(np.abs(gram).max(), 1e-300):
-        raise InputError("`kernel` must be symmetric, k(x, x′) = k(x′, x); the matrix is not.")

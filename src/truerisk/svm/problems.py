@@ -390,7 +390,7 @@ def kernel_problem(kernel: Kernel, X: Any) -> GramProblem | KernelProblem:
 def gram_problem(kernel: Kernel, X: Any) -> GramProblem:
     """Compute the Gram matrix, if it fits the memory."""
     if kernel.rule == "precomputed":
-        return GramProblem(np.ascontiguousarray(X, dtype=float))
+        return GramProblem(_in_one_piece(X))
     n = X.shape[0]
     if not _fits(n):
         needed, there = GRAM_COPIES * 8 * n * n, _free_memory() or 0
@@ -399,7 +399,12 @@ def gram_problem(kernel: Kernel, X: Any) -> GramProblem:
             f"GiB; {there / 2**30:.1f} GiB are free. "
             "Use LinearSVM, which needs none, or fewer examples."
         )
-    return GramProblem(kernel.among(X))
+    return GramProblem(_in_one_piece(kernel.among(X)))
+
+
+def _in_one_piece(gram: Any) -> Array:
+    """Return a matrix as the compiled loops take it; one that is read-only is copied."""
+    return np.require(gram, np.float64, ["C_CONTIGUOUS", "WRITEABLE"])
 
 
 def _linear(solution: Solution) -> LinearSolution:
