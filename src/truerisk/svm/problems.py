@@ -262,25 +262,19 @@ class DenseProblem(Problem):
         return part, alpha
 
     def _by_gram(self, y: Array, upper: Array, effort: Effort) -> LinearSolution:
-        gram, centre = self._shifted()
-        solution = gram.solve(y, upper, effort)
+        solution = GramProblem(linear_gram(self.X)).solve(y, upper, effort)
+        centre = self.X.mean(axis=0)
         weights = (solution.alpha * y) @ (self.X - centre)
         bias = solution.bias - float(weights @ centre)
         facts = {name: getattr(solution, name) for name in solution.__dataclass_fields__}
         return LinearSolution(**{**facts, "bias": bias, "weights": weights})
-
-    def _shifted(self) -> tuple["GramProblem", Array]:
-        """Return the Gram matrix about the mean: a shift of all examples changes the bias alone."""
-        centre = self.X.mean(axis=0)
-        shifted = self.X - centre
-        return GramProblem(shifted @ shifted.T), centre
 
     def margins_without(
         self, solution: Solution, which: NDArray[np.intp], *, workers: int = 1
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         if _fits(len(self.X)):
-            gram, _ = self._shifted()  # which spares the products their digits
+            gram = GramProblem(linear_gram(self.X))
             return gram.margins_without(solution, which, workers=workers)
         return margins_without(as_rows(self.X), _linear(solution), which, workers=workers)
 

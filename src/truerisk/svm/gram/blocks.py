@@ -13,14 +13,13 @@ Source    T. Joachims, "Making large-scale SVM learning practical", 1999; for bl
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
-from truerisk.svm.gram.dual import EXACT, MAX_FREE, MIN_CURVATURE, as_solution, balanced, polished
+from truerisk.svm.gram.dual import EXACT, MAX_FREE, MIN_CURVATURE, as_solution, feasible, polished
 from truerisk.svm.gram.path import Dual
 from truerisk.svm.solution import Solution, settled
 
@@ -39,15 +38,6 @@ CACHED = 300_000  # values of K that are computed at a time: they stay in the ca
 MIN_ROWS = 8  # with fewer, products are slow
 
 
-class State(NamedTuple):
-    """Where the solution of all examples stands."""
-
-    lower: Array
-    upper: Array
-    z: Array
-    gradient: Array
-
-
 def solve_blocks(
     values: Values,
     diagonal: Array,
@@ -60,7 +50,10 @@ def solve_blocks(
 ) -> Solution:
     """Solve one soft-margin problem with a free bias; `values` gives rows of K."""
     y, upper = np.ascontiguousarray(y, np.float64), np.ascontiguousarray(upper, np.float64)
-    state = _begin(values, y, upper, start)
+    lower, higher, z = feasible(y, upper, start)
+    state = Dual(np.empty((0, 0)), np.empty(0), lower, higher, z, y.copy())
+    support = np.flatnonzero(z)
+    _subtract(values, support, z[support], state.gradient)
     floor = MIN_CURVATURE * (float(np.abs(diagonal).max()) or 1.0)
     blocks, waited, within, least = 0, 0, 0, np.inf
     block = np.empty(0, np.intp)
@@ -79,24 +72,11 @@ def solve_blocks(
         goal = max(INNER * gap, 0.5 * tolerance)
         if not _improve(values, state, block, floor, goal=goal, exactly=gap <= FINE):
             break
-    return _finished(values, state, y, upper, blocks)
-
-
-def _begin(values: Values, y: Array, upper: Array, start: Solution | None) -> State:
-    """Make a feasible start: 0, or the nearest to a solution of another problem."""
-    lower, higher = np.where(y > 0.0, 0.0, -upper), np.where(y > 0.0, upper, 0.0)
-    z, gradient = np.zeros(len(y)), y.copy()
-    if start is not None:
-        z = balanced(np.clip(y * start.alpha, lower, higher), lower, higher)
-        gradient = _gradient(values, y, z)
-    return State(lower, higher, z, gradient)
-
-
-def _gradient(values: Values, y: Array, z: Array) -> Array:
-    """Compute y − Kz."""
-    gradient, support = y.copy(), np.flatnonzero(z)
-    _subtract(values, support, z[support], gradient)
-    return gradient
+    alpha = settled(np.abs(state.z), upper)
+    # Who is nearly at a bound is put there.
+    moved = np.flatnonzero(y * alpha != state.z)
+    _subtract(values, moved, (y * alpha - state.z)[moved], state.gradient)
+    return as_solution(state._replace(z=y * alpha), y, upper, alpha, blocks)
 
 
 def _subtract(values: Values, which: NDArray[np.intp], weights: Array, gradient: Array) -> None:
@@ -107,7 +87,7 @@ def _subtract(values: Values, which: NDArray[np.intp], weights: Array, gradient:
         gradient -= weights[part] @ values(which[part], slice(None))
 
 
-def _extremes(state: State) -> tuple[Array, Array]:
+def _extremes(state: Dual) -> tuple[Array, Array]:
     """Return the gradients of those that may rise, and of those that may fall; else ∓∞."""
     top = np.where(state.z < state.upper, state.gradient, -np.inf)
     bottom = np.where(state.z > state.lower, state.gradient, np.inf)
@@ -115,7 +95,7 @@ def _extremes(state: State) -> tuple[Array, Array]:
 
 
 def _choose(
-    state: State, top: Array, bottom: Array, last: NDArray[np.intp], *, whole: bool
+    state: Dual, top: Array, bottom: Array, last: NDArray[np.intp], *, whole: bool
 ) -> NDArray[np.intp]:
     """Choose the block: who violates optimality most on either side, then who was in the last.
 
@@ -133,7 +113,7 @@ def _choose(
 
 def _improve(
     values: Values,
-    state: State,
+    state: Dual,
     block: NDArray[np.intp],
     floor: float,
     *,
@@ -160,12 +140,3 @@ def _improve(
     _subtract(values, block[moved], dual.z[moved] - z[moved], state.gradient)
     state.z[block] = dual.z
     return len(moved) > 0
-
-
-def _finished(values: Values, state: State, y: Array, upper: Array, blocks: int) -> Solution:
-    """Return what the state has come to as a solution; who is nearly at a bound is put there."""
-    alpha = settled(np.abs(state.z), upper)
-    moved = np.flatnonzero(y * alpha != state.z)
-    _subtract(values, moved, (y * alpha - state.z)[moved], state.gradient)
-    dual = Dual(np.empty((0, 0)), np.empty(0), state.lower, state.upper, y * alpha, state.gradient)
-    return as_solution(dual, y, upper, alpha, blocks)

@@ -19,7 +19,9 @@ from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, MAX_FREE, begin, finished
 from truerisk.svm.gram.path import (
     ARRIVED,
     EVENTS,
+    LOWER,
     LOWER_RATE,
+    UPPER,
     UPPER_RATE,
     Path,
     Z,
@@ -79,10 +81,9 @@ def start_of(gram: Array, solution: Solution) -> Path | None:
 def move(path: Path, solution: Solution, upper: Array) -> tuple[Path, Solution] | None:
     """Follow the path on which the bounds go to `upper`; None if it fails on its way."""
     y = solution.y
-    before = begin(path.gram, y, solution.upper, None)
     after = begin(path.gram, y, upper, None)
-    path.rows[LOWER_RATE] = after.lower - before.lower
-    path.rows[UPPER_RATE] = after.upper - before.upper
+    path.rows[LOWER_RATE] = after.lower - path.rows[LOWER]
+    path.rows[UPPER_RATE] = after.upper - path.rows[UPPER]
     path, verdict = follow(path, EVENTS_PER_EXAMPLE * len(y))
     if verdict != ARRIVED:
         return None

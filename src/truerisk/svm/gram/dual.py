@@ -73,15 +73,18 @@ def solve_gram(
 
 
 def begin(gram: Array, y: Array, upper: Array, start: Solution | None) -> Dual:
-    """Make a feasible start: 0, or the nearest to a solution of another problem."""
-    n = len(y)
-    lower, higher = np.where(y > 0.0, 0.0, -upper), np.where(y > 0.0, upper, 0.0)
+    """Make a feasible start, and compute its gradient."""
+    lower, higher, z = feasible(y, upper, start)
     diagonal = np.ascontiguousarray(np.diagonal(gram))
-    z, gradient = np.zeros(n), y.copy()
-    if start is not None:
-        z = balanced(np.clip(y * start.alpha, lower, higher), lower, higher)
-        gradient = gradient_of(gram, y, z)
-    return Dual(gram, diagonal, lower, higher, z, gradient)
+    return Dual(gram, diagonal, lower, higher, z, gradient_of(gram, y, z))
+
+
+def feasible(y: Array, upper: Array, start: Solution | None) -> tuple[Array, Array, Array]:
+    """Return the bounds of z, and 0 or the z nearest to a solution of another problem."""
+    lower, higher = np.where(y > 0.0, 0.0, -upper), np.where(y > 0.0, upper, 0.0)
+    if start is None:
+        return lower, higher, np.zeros(len(y))
+    return lower, higher, balanced(np.clip(y * start.alpha, lower, higher), lower, higher)
 
 
 def balanced(z: Array, lower: Array, upper: Array, total: float = 0.0) -> Array:
