@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from truerisk.text.vectorizer import Vectorizer
 
 
-PROVEN_RHO = 2.0
+METHODS = ("xi_alpha", "leave_one_out")
+TEXT_RHO, PROVEN_RHO = 1.0, 2.0
 WIDE = 0.5  # an interval of F1 wider than this says next to nothing
 
 Labels = Sequence[Sequence[str]]
@@ -418,8 +419,6 @@ def _refuse_words(vectorizer: "Vectorizer | None", min_documents: int | None) ->
             )
 
 
-METHODS = ("xi_alpha", "leave_one_out")
-TEXT_RHO, PROVEN_RHO = 1.0, 2.0
 SAVED = ("verdict", "verdict_codes", "notes", "notes_codes", "settings", "source")
 
 

@@ -1,6 +1,7 @@
 """Which examples are called wrong in which binary problem → counts → measures."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -61,17 +62,22 @@ def _proportions(measure: str, signs: Array, wrong: Flags, level: float) -> list
 
 def _evaluated(measure: str, signs: Array, wrong: Flags, level: float) -> Evaluation:
     if len(signs) == 1:
-        counts = counts_of(signs, wrong[None])
-        tp, fp, fn, tn = (int(part[0, 0]) for part in _parts(counts))
-        return evaluate_counts([[tp, fn], [fp, tn]], measures=(measure,), level=level)
+        return evaluation_of_one(signs[0], wrong[0], measures=(measure,), level=level)
+    return evaluation_of_all(signs, wrong, measures=(measure,), level=level)
+
+
+def evaluation_of_one(y: Array, wrong: Flags, **options: Any) -> Evaluation:
+    """Evaluate the calls of one binary problem, of which some are wrong."""
+    tp, fp, fn, tn = (int(part) for part in _parts(counts_of(y, wrong)))
+    return evaluate_counts([[tp, fn], [fp, tn]], random_state=0, **options)
+
+
+def evaluation_of_all(signs: Array, wrong: Flags, **options: Any) -> Evaluation:
+    """Evaluate the calls of all problems together, as sets of labels; some of them are wrong."""
     truth = (signs > 0).T
     predicted = truth ^ wrong.T
     return evaluate(
-        truth.astype(int),
-        predicted.astype(int),
-        multilabel=True,
-        measures=(measure,),
-        level=level,
+        truth.astype(int), predicted.astype(int), multilabel=True, random_state=0, **options
     )
 
 

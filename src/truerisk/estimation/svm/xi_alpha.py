@@ -13,9 +13,13 @@ from sklearn.pipeline import Pipeline
 from truerisk.aliases import Array, Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError, UnstableWarning
-from truerisk.estimation.svm.one_vs_rest_counts import AVERAGED, MEASURES
+from truerisk.estimation.svm.one_vs_rest_counts import (
+    AVERAGED,
+    MEASURES,
+    evaluation_of_all,
+    evaluation_of_one,
+)
 from truerisk.estimation.svm.preparation import PREPARED_ONCE
-from truerisk.evaluation import evaluate, evaluate_counts
 from truerisk.measures.registry import base_and_average, find_measure, title_of
 from truerisk.results import Estimate, Evaluation, Finding, Interval, Side, Target
 from truerisk.svm.dual_of import FittedDual, duals_of
@@ -93,8 +97,6 @@ def flags_of(dual: FittedDual, rho: float, refine: str | None = None, depth: int
     flags[in_doubt] = alpha[in_doubt] * squares + slack[in_doubt] >= 1.0 - ROUNDING
     return flags
 
-
-__all__ = ["XiAlpha", "as_bound", "at_risk", "two_sided_level", "worst_slack", "xi_alpha"]
 
 REFINEMENTS = ("span", "search")
 BOTH_RHOS = (1.0, 2.0)
@@ -283,17 +285,21 @@ class _Problem:
                     f"`pos_label` must be a label, {' or '.join(map(shown, names))}; "
                     f"got {shown(self.pos_label)}."
                 )
-            return self._of_counts(dual, flags[0], names, self.pos_label, self.measures or MEASURES)
-        truth = np.array([dual.solution.y > 0 for dual in self.duals]).T
-        return evaluate(
-            truth,
-            truth ^ flags.T,
-            multilabel=True,
+            return evaluation_of_one(
+                dual.solution.y,
+                flags[0],
+                labels=names,
+                level=self.level,
+                pos_label=self.pos_label,
+                measures=self.measures or MEASURES,
+            )
+        return evaluation_of_all(
+            np.array([dual.solution.y for dual in self.duals]),
+            flags,
             labels=[str(dual.label) for dual in self.duals],
             level=self.level,
             pos_label=self.pos_label,
             measures=self.measures or AVERAGED,
-            random_state=0,
         )
 
     def by_class(self, flags: Flags) -> dict[str, Mapping[str, Estimate]]:
@@ -306,32 +312,15 @@ class _Problem:
         table = {}
         for dual, mask in zip(self.duals, flags, strict=True):
             label = str(dual.label)
-            rest = "not " + label
-            estimates = self._of_counts(dual, mask, (label, rest), label, names)
-            table[label] = estimates.estimates
+            table[label] = evaluation_of_one(
+                dual.solution.y,
+                mask,
+                labels=(label, "not " + label),
+                level=self.level,
+                pos_label=label,
+                measures=names,
+            ).estimates
         return table
-
-    def _of_counts(
-        self,
-        dual: FittedDual,
-        flags: Flags,
-        names: tuple[str, str],
-        pos_label: Any,
-        measures: tuple[str, ...],
-    ) -> Evaluation:
-        is_first = dual.solution.y > 0
-        table = [
-            [int(np.count_nonzero(side & (flags == is_wrong))) for is_wrong in order]
-            for side, order in ((is_first, (False, True)), (~is_first, (True, False)))
-        ]
-        return evaluate_counts(
-            table,
-            labels=names,
-            level=self.level,
-            pos_label=pos_label,
-            measures=measures,
-            random_state=0,
-        )
 
 
 def _without_average(measure: str) -> str:
