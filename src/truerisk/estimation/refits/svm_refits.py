@@ -12,22 +12,34 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from truerisk.aliases import Array
 from truerisk.errors import ResourceError
 from truerisk.estimation.refits.plans import Folds, Plan
+from truerisk.execution.batches import one_thread
 from truerisk.learners.refits import Arrays, positions, refit
-
-if TYPE_CHECKING:
-    from truerisk.svm.classifier import MarginClassifier
-    from truerisk.svm.kernels import Kernel
-    from truerisk.svm.one_vs_rest import Targets
-    from truerisk.svm.problems import Problem
-    from truerisk.svm.solution import Solution
+from truerisk.svm.batch.nearby import solver_of
+from truerisk.svm.classifier import MarginClassifier, solve_one
+from truerisk.svm.dense.features import pivoted_features
+from truerisk.svm.example_forms import centred
+from truerisk.svm.kernel import KernelSVM
+from truerisk.svm.kernels import Kernel, dense
+from truerisk.svm.linear import LinearSVM
+from truerisk.svm.one_vs_rest import Targets, check_cost, upper_bounds
+from truerisk.svm.problems import (
+    FEW_FEATURES,
+    DenseProblem,
+    GramProblem,
+    KernelProblem,
+    Problem,
+    SparseProblem,
+)
+from truerisk.svm.solution import LinearSolution, Solution
 
 MIN_REFITS = 3  # to solve the problem of all examples first must pay
 MIN_AHEAD, MAX_AHEAD = 8, 512  # refits of a plan that are solved ahead
@@ -47,7 +59,7 @@ def svm_start(
     X: Any,
     y: NDArray[Any],
     plan: Plan,
-    trained: "tuple[MarginClassifier, Problem] | None" = None,
+    trained: tuple[MarginClassifier, Problem] | None = None,
 ) -> dict[str, Any] | None:
     """Give what `svm_refit` needs in `shared` beside what `refit` does; None if it cannot help.
 
@@ -56,20 +68,26 @@ def svm_start(
     model trained on all examples and what it solved, where somebody has done that.
     """
     is_matrix = isinstance(X, np.ndarray) or hasattr(X, "tocsr")
-    if len(plan) < MIN_REFITS or not is_matrix or not _is_ours(model):
+    if len(plan) < MIN_REFITS or not is_matrix or not _has_one_kernel(model):
         return None
-    from truerisk.execution.batches import one_thread
-
     try:
         # As in the refits: a second thread may change the last bit.
         with one_thread():
             form = SolverForm.of(model, X, y) if trained is None else SolverForm.from_(X, *trained)
-            start = SVMStart(model, form)
-            if trained is not None and form.takes_starts_of(trained[1]):
-                start.starts = tuple(trained[0].solutions_)
-            if not form.has_one_end or not start.solve():
+            if not form.has_one_end:
                 return None
-            start.solve_ahead(plan)
+            is_table = isinstance(form.problem, DenseProblem)
+            starts: Sequence[Solution | None] = [None] * len(form.targets.signs)
+            # What was solved by a kernel knows no weights, and is no start on a table.
+            if trained is not None and (isinstance(trained[1], DenseProblem) or not is_table):
+                solutions = tuple(trained[0].solutions_)
+            else:
+                solutions = form.solve(np.ones(form.X.shape[0]), starts)
+            # Of a table, a start says only which examples matter.
+            if not is_table and not all(solution.stable for solution in solutions):
+                return None
+            start = SVMStart(model, form, solutions)
+            start.solve_ahead(form, plan)
     except UNFIT:
         return None
     return {"svm_start": start}
@@ -95,47 +113,32 @@ class SVMStart:
     a worker keeps what it was sent.
     """
 
-    def __init__(self, model: "MarginClassifier", form: "SolverForm") -> None:
+    def __init__(
+        self, model: MarginClassifier, form: "SolverForm", starts: tuple[Solution, ...]
+    ) -> None:
         self.model = model
-        self.starts: tuple[Solution | None, ...] = (None,) * len(form.targets.signs)
-        self._form: SolverForm | None = form
+        self.starts = starts
+        self._form = form
         self.ahead: dict[int, Array] = {}  # decision values of whom a refit judges
         self.seconds = 0.0  # that each of these took
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_form": None}
+        return {name: value for name, value in vars(self).items() if name != "_form"}
 
     def form(self, shared: Mapping[str, Any]) -> "SolverForm":
         """Give the examples as the solver takes them."""
-        if self._form is None:
+        if not hasattr(self, "_form"):
             self._form = SolverForm.of(self.model, shared["X"], shared["y"])
         return self._form
 
-    def solve(self) -> bool:
-        """Solve the problem of all examples; tell whether its optimum is one."""
-        from truerisk.svm.problems import DenseProblem
-
-        form = self._form
-        if form is None:
-            return True
-        if None in self.starts:
-            self.starts = form.solve(np.ones(form.X.shape[0]), self.starts)
-        # Of a table, a start says only which examples matter.
-        is_table = isinstance(form.problem, DenseProblem)
-        return is_table or all(start is not None and start.stable for start in self.starts)
-
-    def solve_ahead(self, plan: Plan) -> None:
+    def solve_ahead(self, form: "SolverForm", plan: Plan) -> None:
         """Solve the refits of a plan many at a time, where they share a Gram matrix.
 
         Refits of which the optimum is not one are left out.
         """
-        from truerisk.svm.batch.nearby import solver_of
-        from truerisk.svm.problems import GramProblem
-
-        form, n = self._form, self._form.X.shape[0] if self._form else 0
+        problem, n = form.problem, form.X.shape[0]
         if (
-            form is None
-            or not isinstance(form.problem, GramProblem)
+            not isinstance(problem, GramProblem)
             or not MIN_AHEAD <= len(plan) <= MAX_AHEAD
             or n > MAX_MATRIX
         ):
@@ -143,14 +146,13 @@ class SVMStart:
         began, tolerance = time.perf_counter(), min(form.svm.effort().tolerance, CLOSE)
         solvers = [
             solver_of(
-                form.problem.gram,
+                problem.gram,
                 solution,
                 form.X,
                 tolerance=tolerance,
-                made=form.problem.tableau_of(solution),
+                made=problem.tableau_of(solution),
             )
             for solution in self.starts
-            if solution is not None
         ]
         for first in range(0, len(plan), AT_A_TIME):
             refits = range(first, min(first + AT_A_TIME, len(plan)))
@@ -168,7 +170,7 @@ class SVMStart:
 
         None where some refits were not solved ahead.
         """
-        if self._form is None or len(self.ahead) < len(plan):
+        if len(self.ahead) < len(plan):
             return None
         decision = np.concatenate([self.ahead[at] for at in range(len(plan))])
         return self._form.predicted_of(decision, values).reshape(plan.repetitions, -1)
@@ -178,56 +180,31 @@ class SVMStart:
 class SolverForm:
     """Checked examples in the form their solver takes, and the SVM that checked them."""
 
-    svm: "MarginClassifier"
+    svm: MarginClassifier
     X: Any
-    targets: "Targets"
-    problem: "Problem"
+    targets: Targets
+    problem: Problem
 
     @classmethod
-    def of(cls, model: "MarginClassifier", X: Any, y: NDArray[Any]) -> "SolverForm":
+    def of(cls, model: MarginClassifier, X: Any, y: NDArray[Any]) -> "SolverForm":
         """Check the examples and choose the form that is best for many refits."""
-        from sklearn.base import clone
-
         svm = clone(model)
-        # A worker's arrays are read-only, for which all sweeps would be compiled once more.
-        prepared = svm.prepare(X.copy(), y)
+        prepared = svm.prepare(X, y)
         svm.targets_ = prepared.targets
         return cls.from_(prepared.X, svm, prepared.problem)
 
     @classmethod
-    def from_(cls, rows: Any, svm: "MarginClassifier", problem: "Problem") -> "SolverForm":
+    def from_(cls, rows: Any, svm: MarginClassifier, problem: Problem) -> "SolverForm":
         """Choose the form by the problem of an SVM that has seen the examples."""
-        from truerisk.svm.problems import (
-            DenseProblem,
-            GramProblem,
-            KernelProblem,
-            SparseProblem,
-        )
-
         kernel = getattr(svm, "kernel_", None)
         features = None if kernel is None else _few_features(kernel, rows, problem)
         if features is not None:
             return cls(svm, features, svm.targets_, DenseProblem(features))
         if isinstance(problem, KernelProblem) or (
-            isinstance(problem, SparseProblem) and problem.has_long_rows
+            isinstance(problem, SparseProblem) and (problem.has_long_rows or _is_filled(rows))
         ):
             problem = problem.whole
-        if (
-            isinstance(problem, SparseProblem)
-            and not hasattr(rows, "tocsr")
-            and len(rows) <= FEW_EXAMPLES
-            and np.count_nonzero(rows) >= FILLED * rows.size
-        ):
-            # A shift of all examples changes the bias alone, and spares the products their digits.
-            shifted = rows - rows.mean(axis=0)
-            problem = GramProblem(shifted @ shifted.T)
         return cls(svm, rows, svm.targets_, problem)
-
-    def takes_starts_of(self, problem: "Problem") -> bool:
-        """Tell whether a solution of this problem, which may know no weights, is a start here."""
-        from truerisk.svm.problems import DenseProblem
-
-        return isinstance(problem, DenseProblem) or not isinstance(self.problem, DenseProblem)
 
     @property
     def has_one_end(self) -> bool:
@@ -240,10 +217,8 @@ class SolverForm:
         is_definite = kernel is None or kernel.name != "poly" or kernel.coef0 >= 0.0
         return is_definite and self.svm.effort().tolerance <= LOOSEST
 
-    def solve(self, counts: Array, starts: "tuple[Solution | None, ...]") -> "tuple[Solution, ...]":
+    def solve(self, counts: Array, starts: Sequence[Solution | None]) -> tuple[Solution, ...]:
         """Solve each binary problem with each example counted so many times."""
-        from truerisk.svm.classifier import solve_one
-
         effort, upper = self.svm.effort(), self.upper_of(counts)
         return tuple(
             solve_one(self.problem, signs, bounds, effort, start)
@@ -252,10 +227,7 @@ class SolverForm:
 
     def upper_of(self, counts: Array) -> Array:
         """Return the bounds of α with each example counted so many times, a row per problem."""
-        from truerisk.svm.classifier import Prepared
-
-        counted = Prepared(self.X, self.targets, counts, self.problem)
-        return self.svm.upper_of(counted, self.svm.C)
+        return upper_bounds(self.targets, check_cost(self.svm.C), self.svm.class_weight, counts)
 
     def upper_of_all(self, counts: Array) -> Array:
         """Return the bounds of α of several refits, a row of counts each."""
@@ -267,12 +239,13 @@ class SolverForm:
         """Tell which of the values each row of decision values calls for."""
         return positions(self.targets.labels_of(decision.T), values)
 
-    def decision_of(self, solutions: "tuple[Solution, ...]", judged: NDArray[np.intp]) -> Array:
+    def decision_of(self, solutions: tuple[Solution, ...], judged: NDArray[np.intp]) -> Array:
         """Compute the decision values of some examples, one column per problem."""
-        if not hasattr(solutions[0], "weights"):  # on a Gram matrix the solver has computed them
+        linear = [solution for solution in solutions if isinstance(solution, LinearSolution)]
+        if not linear:  # on a Gram matrix the solver has computed them
             return np.array([solution.decision[judged] for solution in solutions]).T
-        weights = np.array([solution.weights for solution in solutions])  # type: ignore[attr-defined]
-        bias = np.array([solution.bias for solution in solutions])
+        weights = np.array([solution.weights for solution in linear])
+        bias = np.array([solution.bias for solution in linear])
         values: Array = np.asarray(self.X[judged] @ weights.T) + bias
         return values
 
@@ -309,16 +282,17 @@ def _solved_and_judged(shared: Mapping[str, Any], at: int) -> Arrays | None:
     }
 
 
-def _few_features(kernel: "Kernel", rows: Any, problem: "Problem") -> Array | None:
+def _is_filled(rows: Any) -> bool:
+    """Tell whether it is a small table with few zeros: no text."""
+    is_small = not hasattr(rows, "tocsr") and len(rows) <= FEW_EXAMPLES
+    return is_small and bool(np.count_nonzero(rows) >= FILLED * rows.size)
+
+
+def _few_features(kernel: Kernel, rows: Any, problem: Problem) -> Array | None:
     """Return features of which the kernel is the product, where they are few; None elsewhere.
 
     On a Gram matrix of low rank, steps of two examples take long to end.
     """
-    from truerisk.svm.dense.features import pivoted_features
-    from truerisk.svm.example_forms import centred
-    from truerisk.svm.kernels import dense
-    from truerisk.svm.problems import FEW_FEATURES, GramProblem, KernelProblem
-
     n, d = rows.shape
     most = min(FEW_FEATURES, int(LOW_RANK * n))
     if kernel.name == "linear" and d <= most:
@@ -344,11 +318,9 @@ def _counts(train: NDArray[np.intp], n: int) -> Array:
     return np.bincount(train, minlength=n).astype(float)
 
 
-def _is_ours(model: Any) -> bool:
+def _has_one_kernel(model: Any) -> bool:
     """Tell whether a model is an SVM of this library whose kernel is the same in every refit."""
-    # By name: whoever has another model does not load these.
-    name = f"{type(model).__module__}.{type(model).__name__}"
-    if name == "truerisk.svm.kernel.KernelSVM":
+    if type(model) is KernelSVM:
         kernel, gamma = model.kernel, model.gamma
         return kernel == "linear" or (kernel in {"rbf", "poly"} and gamma != "scale")
-    return name == "truerisk.svm.linear.LinearSVM"
+    return type(model) is LinearSVM

@@ -26,7 +26,6 @@ from truerisk.estimation.refits.plans import (
     Plan,
     TrainingSet,
 )
-from truerisk.estimation.refits.svm_refits import svm_refit, svm_start
 from truerisk.evaluation.refit_scores import Sheet
 from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
@@ -83,10 +82,13 @@ def collect_votes(
     if collected.pseudo_values is not None:
         shared["left_out"] = collected.left_out
     if not scorers and not examples.metadata.fit:
-        start = start or svm_start(model, examples.X, examples.y, plan)
+        start = start or _svm_start(model, examples, plan)
         shared["checked_once"] = checked_once(model, examples.X)
+    task = refit
+    if start is not None:
+        from truerisk.estimation.refits.svm_refits import svm_refit as task
     outcomes = run_each(
-        refit if start is None else svm_refit,
+        task,
         {**shared, **(start or {})},
         range(len(plan)),
         n_jobs=n_jobs,
@@ -99,6 +101,17 @@ def collect_votes(
         return collected.gather(outcomes)
 
 
+def _svm_start(
+    model: Any, examples: Examples, plan: Plan, trained: Any = None
+) -> dict[str, Any] | None:
+    """Solve an SVM of this library once for all refits; whoever has another model loads none."""
+    if not type(model).__module__.startswith("truerisk.svm."):
+        return None
+    from truerisk.estimation.refits.svm_refits import svm_start
+
+    return svm_start(model, examples.X, examples.y, plan, trained)
+
+
 def fold_votes(
     model: Any, examples: Examples, plan: Folds, *, seed: int, trained: Any
 ) -> Votes | None:
@@ -106,7 +119,7 @@ def fold_votes(
 
     `trained` is the SVM on all examples, and its problem; see `svm_start`.
     """
-    start = svm_start(model, examples.X, examples.y, plan, trained)
+    start = _svm_start(model, examples, plan, trained)
     predicted = None if start is None else start["svm_start"].predicted(plan, examples.values)
     if predicted is None:
         collected = collect_votes(model, examples, plan, seed=seed, start=start)
