@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.learners import preprocessing
-from truerisk.learners.preprocessing import ColumnCodes, Preprocessing, kinds_of, preprocessor
+from truerisk.learners.preprocessing import ColumnCodes, Preprocessing, kinds_of
 
 NAN = np.nan
 MIXED = ("number", "category", "number")
@@ -29,7 +29,7 @@ def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
 
 def test_an_example_by_hand():
     # Median of 1, 3, 8 is 3; mean of 1, 3, 3, 8 is 3.75, variance 26.75 / 4.
-    found = preprocessor(MIXED, scale=True).fit(TRAIN)
+    found = Preprocessing(MIXED, scale=True).fit(TRAIN)
     assert_array_equal(found.medians_, [3, 5])
     assert_array_equal(found.means_, [3.75, 5])
     assert_allclose(found.deviations_, [np.sqrt(26.75 / 4), 1])

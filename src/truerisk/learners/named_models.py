@@ -258,11 +258,12 @@ def find_model(
     """
     from sklearn.pipeline import Pipeline
 
-    from truerisk.learners.preprocessing import preprocessor
+    from truerisk.learners.preprocessing import Preprocessing
 
+    kinds = None if kinds is None else tuple(kinds)
     if name not in MODELS and name not in ALIASES:
         model = _own_model(name)
-        return Pipeline([("columns", preprocessor(kinds, scale=False)), ("model", model)])
+        return Pipeline([("columns", Preprocessing(kinds, scale=False)), ("model", model)])
     known = MODELS[ALIASES.get(name, name)]
     if examples is not None and known.largest is not None and examples > known.largest:
         raise InputError(
@@ -277,7 +278,7 @@ def find_model(
         return Pipeline([("model", model)])
     # Words have no codes.
     form = "array" if known.form == "codes" and "text" in (kinds or ()) else known.form
-    columns = preprocessor(kinds, scale=known.scaled, form=form)
+    columns = Preprocessing(kinds, scale=known.scaled, form=form)
     return Pipeline([("columns", columns), ("model", model)])
 
 

@@ -215,7 +215,7 @@ def kinds_of(X: Any) -> tuple[Kind, ...] | None:
 
     Words, truth values and categories are categories.  None where there is nothing to encode.
     """
-    if _aretexts_of(X):
+    if _are_texts(X):
         return ("text",)
     columns = _columns_of(X)
     kinds: tuple[Kind, ...] = tuple(
@@ -274,7 +274,7 @@ class ColumnCodes(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return columns
 
 
-def _aretexts_of(X: Any) -> bool:
+def _are_texts(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "UO" and bool(len(X)) and isinstance(X[0], str)
     return isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
@@ -324,13 +324,6 @@ def _check_category(name: str, values: NDArray[Any]) -> None:
             f"probably {'texts' if several else 'ids'}. Drop the column, or give a pipeline that "
             "prepares it."
         )
-
-
-def preprocessor(
-    kinds: Sequence[str] | None, *, scale: bool, form: Form = "features"
-) -> Preprocessing:
-    """Make the first step of a pipeline for a table of these kinds of columns."""
-    return Preprocessing(None if kinds is None else tuple(kinds), scale=scale, form=form)
 
 
 def floats_of(X: Any, places: list[int]) -> Array:

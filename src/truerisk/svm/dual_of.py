@@ -245,9 +245,7 @@ def _check_margins(alpha: Array, margins: Array, upper: Array, tolerance: float)
 
 def _kernel(fitted: SVC | NuSVC, X: Any) -> Kernel:
     if fitted.kernel == "sigmoid":
-        gamma = settle_kernel(
-            "rbf", X, gamma=fitted.gamma, degree=1, coef0=0.0, sample_weight=np.ones(X.shape[0])
-        ).gamma
+        gamma = settle_kernel("rbf", X, gamma=fitted.gamma).gamma
 
         def sigmoid(first: Any, second: Any) -> Array:
             return np.asarray(np.tanh(gamma * dense(first @ second.T) + fitted.coef0))

@@ -143,9 +143,9 @@ def settle_kernel(
     X: Any,
     *,
     gamma: str | float,
-    degree: int,
-    coef0: float,
-    sample_weight: Array,
+    degree: int = 3,
+    coef0: float = 0.0,
+    sample_weight: Array | None = None,
 ) -> Kernel:
     """Check the parameters of a kernel and settle those that depend on the data.
 
@@ -158,23 +158,23 @@ def settle_kernel(
     check_whole_number(degree, "degree", low=1)
     check_number(coef0, "coef0")
     width = max(X.shape[1], 1)
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     if isinstance(gamma, str):
         check_choice(gamma, ("scale", "auto"), "gamma")
-        spread = _variance(X, sample_weight) if gamma == "scale" else 1.0
+        spread = _variance(X, weights) if gamma == "scale" else 1.0
         value = 1.0 / (width * spread) if spread > 0 else 1.0
     else:
         value = check_number(gamma, "gamma", low=0.0)
     shift = None
     if rule == "rbf" and not hasattr(X, "tocsr"):
-        shift = np.average(X, axis=0, weights=sample_weight)
+        shift = np.average(X, axis=0, weights=weights)
     return Kernel(rule, gamma=value, degree=degree, coef0=coef0, shift=shift)
 
 
 def kernel_of(svm: Any, X: Any, sample_weight: Array | None = None) -> Kernel:
     """Settle the kernel of an SVM, ours or scikit-learn's, on its training examples."""
-    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     given = {name: getattr(svm, name) for name in ("gamma", "degree", "coef0")}
-    return settle_kernel(svm.kernel, X, **given, sample_weight=weights)
+    return settle_kernel(svm.kernel, X, **given, sample_weight=sample_weight)
 
 
 def _variance(X: Any, sample_weight: Array) -> float:

@@ -85,7 +85,6 @@ class BootstrapErrors:
     optimism: float
     no_information: float
     judged: Codes = field(repr=False)
-    wrong: Codes = field(repr=False)
     replicates: tuple[float, ...] = field(repr=False, default=())
     optimisms: tuple[float, ...] = field(repr=False, default=())
 
@@ -192,7 +191,6 @@ class BootstrapTally:
             optimism=(everywhere - inside) / (n * len(table)),
             no_information=no_information_rate(self.y, called, self.n_classes),
             judged=self.judged.copy(),
-            wrong=self.wrong.copy(),
             replicates=tuple((table[table[:, 0] > 0, 1] / table[table[:, 0] > 0, 0]).tolist()),
             optimisms=tuple(((table[:, 2] - table[:, 3]) / n).tolist()),
         )
@@ -215,10 +213,8 @@ class JackknifeErrors:
     apparent: float
     left_out: float
     everywhere: float
-    wrong: Codes = field(repr=False)
-    inside: NDArray[np.float64] = field(
-        repr=False
-    )  # error of each refit on the n − 1 it was trained on
+    # The error of each refit on the n − 1 it was trained on.
+    inside: NDArray[np.float64] = field(repr=False)
 
     @property
     def variance(self) -> float:
@@ -241,7 +237,7 @@ class JackknifeErrors:
 
         The interval takes the n calls to be independent, which they are nearly.
         """
-        n = len(self.wrong)
+        n = len(self.inside)
         centre = min(max(self.value, 0.0), 1.0)
         exact = fractional_interval(n * centre, n, level=check_level(level))
         return Estimate(
@@ -285,6 +281,5 @@ class JackknifeTally:
             apparent=int((called != self.y).sum()) / n,
             left_out=int(self.verdict.sum()) / n,
             everywhere=int(self.wrong_of.sum()) / n**2,
-            wrong=self.verdict.copy(),
             inside=(self.wrong_of - self.verdict) / max(n - 1, 1),
         )
