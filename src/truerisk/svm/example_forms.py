@@ -1,4 +1,4 @@
-"""Examples in the forms that solvers of weighted refits take: numbers, and matrices of k(x, x′)."""
+"""Examples in the forms that solvers take: numbers, and matrices of k(x, x′)."""
 
 from typing import Any
 

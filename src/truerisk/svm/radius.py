@@ -73,16 +73,14 @@ def _of_gram(gram: Array) -> float:
 
 
 def _from_one_example(kernel: Kernel, X: Any) -> float:
-    """Bound by the two longest distances to the first example, in the space of the kernel."""
+    """Bound by |x − x′| ≤ |x − c| + |x′ − c| in the space of the kernel, c the first example."""
     lengths = kernel.diagonal(X)
     squares = lengths + lengths[0] - 2.0 * kernel.between(X, X[:1])[:, 0]
-    return _of_two_longest(np.sqrt(np.maximum(squares, 0.0)))
+    return 0.5 * float(_two_largest(np.sqrt(np.maximum(squares, 0.0))).sum()) ** 2
 
 
-def _of_two_longest(distances: Array) -> float:
-    """Bound by the triangle |x − x′| ≤ |x − c| + |x′ − c|."""
-    longest = np.partition(distances, -2)[-2:] if len(distances) > 1 else distances
-    return 0.5 * float(longest.sum()) ** 2
+def _two_largest(values: Array) -> Array:
+    return np.partition(values, -2)[-2:] if len(values) > 1 else values
 
 
 def _of_features(X: Any, lengths: Array | None = None) -> tuple[float, str]:
@@ -94,8 +92,7 @@ def _of_features(X: Any, lengths: Array | None = None) -> tuple[float, str]:
     if is_positive and is_unit.any() and (is_unit | (lengths == 0.0)).all():
         return 1.0, TEXT_RULE
     # x·x′ ≥ 0 where no entry is negative: the two longest bound every pair.
-    longest = np.partition(lengths, -2)[-2:] if len(lengths) > 1 else lengths
-    most = float(longest.mean()) if is_positive else np.inf
+    most = float(_two_largest(lengths).mean()) if is_positive else np.inf
     centre = np.asarray(X.mean(axis=0), dtype=float).ravel()
     if not is_sparse:
         X = X - centre

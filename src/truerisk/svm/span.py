@@ -32,37 +32,31 @@ def squared_spans(
     kernel: TrainingKernel, solution: Solution, which: Indices, *, free_bias: bool = True
 ) -> Array:
     """Return S² of the examples `which`; ∞ where the bias is free and no other example is."""
-    free = np.flatnonzero(solution.free)
+    is_free = solution.free
+    free, which_free = np.flatnonzero(is_free), is_free[which]
     spans = np.full(len(which), np.inf) if free_bias else kernel.diagonal(which)
     if len(free) == 0:
         return spans
     with few_blas_threads(len(free)):
-        return _of_all(kernel, solution, which, spans, free_bias=free_bias)
-
-
-def _of_all(
-    kernel: TrainingKernel, solution: Solution, which: Indices, spans: Array, *, free_bias: bool
-) -> Array:
-    free = np.flatnonzero(solution.free)
-    matrix = kernel.block(free, free)
-    # A constant added to k does not change a flat; it lifts the direction that all have in common.
-    lift = float(np.diagonal(matrix).mean()) if free_bias else 0.0
-    matrix += lift
-    matrix[np.diag_indices(len(free))] += JITTER * max(float(np.diagonal(matrix).mean()), 1e-300)
-    factor = cho_factor(matrix, lower=True, overwrite_a=True)
-    is_free = solution.free[which]
-    if is_free.any() and (len(free) > 1 or not free_bias):
-        at = np.searchsorted(free, which[is_free])
-        spans[is_free] = _of_free(factor, len(free), at, free_bias=free_bias)
-    others = which[~is_free]
-    if len(others):
-        across = kernel.block(free, others) + lift
-        solved = cho_solve(factor, across)
-        squares = kernel.diagonal(others) + lift - np.einsum("ij,ij->j", across, solved)
-        if free_bias:
-            ones = cho_solve(factor, np.ones(len(free)))
-            squares += (1.0 - solved.sum(axis=0)) ** 2 / ones.sum()
-        spans[~is_free] = np.maximum(squares, 0.0)
+        matrix = kernel.block(free, free)
+        # A constant added to k changes no flat; it lifts the direction that all have in common.
+        lift = float(np.diagonal(matrix).mean()) if free_bias else 0.0
+        matrix += lift
+        jitter = JITTER * max(float(np.diagonal(matrix).mean()), 1e-300)
+        matrix[np.diag_indices(len(free))] += jitter
+        factor = cho_factor(matrix, lower=True, overwrite_a=True)
+        if which_free.any() and (len(free) > 1 or not free_bias):
+            at = np.searchsorted(free, which[which_free])
+            spans[which_free] = _of_free(factor, len(free), at, free_bias=free_bias)
+        others = which[~which_free]
+        if len(others):
+            across = kernel.block(free, others) + lift
+            solved = cho_solve(factor, across)
+            squares = kernel.diagonal(others) + lift - np.einsum("ij,ij->j", across, solved)
+            if free_bias:
+                ones = cho_solve(factor, np.ones(len(free)))
+                squares += (1.0 - solved.sum(axis=0)) ** 2 / ones.sum()
+            spans[~which_free] = np.maximum(squares, 0.0)
     return spans
 
 
