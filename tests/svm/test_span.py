@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from truerisk.errors import InputError
 from truerisk.svm.kernels import Kernel, TrainingKernel
 from truerisk.svm.solution import Solution
 from truerisk.svm.span import searched_squares, squared_spans
@@ -50,6 +51,13 @@ def test_equal_free_support_vectors_replace_each_other():
     kernel = TrainingKernel(Kernel("linear"), X)
     found = squared_spans(kernel, solution, np.arange(4))
     assert found == pytest.approx([0.0, 0.0, 4.0, 1.0], abs=1e-6)
+
+
+def test_a_kernel_that_is_not_definite_is_refused_with_the_reason():
+    solution = solution_of(np.full(2, 0.5), np.ones(2), np.array([1.0, -1.0]))
+    kernel = TrainingKernel(Kernel("precomputed"), np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(InputError, match=r"positive semidefinite .* refine='search'"):
+        squared_spans(kernel, solution, np.arange(2))
 
 
 def test_without_a_free_support_vector_there_is_no_flat():

@@ -16,9 +16,10 @@ Source    V. Vapnik and O. Chapelle, "Bounds on error expectation for support ve
 import math
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from truerisk.aliases import Array, Flags, Indices
+from truerisk.errors import InputError
 from truerisk.kernels import gram as loops
 from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.path import Dual
@@ -44,7 +45,13 @@ def squared_spans(
         matrix += lift
         jitter = JITTER * max(float(np.diagonal(matrix).mean()), 1e-300)
         matrix[np.diag_indices(len(free))] += jitter
-        factor = cho_factor(matrix, lower=True, overwrite_a=True)
+        try:
+            factor = cho_factor(matrix, lower=True, overwrite_a=True)
+        except LinAlgError:
+            raise InputError(
+                "`fitted` must have a positive semidefinite kernel for its support vectors to have "
+                "a span; its kernel is not. Leave `refine` out, or take refine='search'."
+            ) from None
         if which_free.any() and (len(free) > 1 or not free_bias):
             at = np.searchsorted(free, which[which_free])
             spans[which_free] = _of_free(factor, len(free), at, free_bias=free_bias)
