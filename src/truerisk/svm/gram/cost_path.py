@@ -66,9 +66,12 @@ def cost_path(
     return [solutions[place] for place in range(len(costs))]
 
 
-def start_of(gram: Array, solution: Solution) -> Path | None:
-    """Return a path that starts at the solution; None where that costs more than it saves."""
-    if np.count_nonzero(solution.free) > MAX_FREE:
+def start_of(gram: Array, solution: Solution, max_free: int = MAX_FREE) -> Path | None:
+    """Return a path that starts at the solution, made exact if it is not.
+
+    None where it cannot be, or where that costs more than it saves.
+    """
+    if np.count_nonzero(solution.free) > max_free:
         return None
     dual = begin(gram, solution.y, solution.upper, solution)
     path, verdict = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(solution.y))

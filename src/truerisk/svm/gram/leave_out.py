@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
 from truerisk.kernels import tableau as tableau_kernel
-from truerisk.svm.gram.dual import EVENTS_PER_EXAMPLE, begin, solve_gram
+from truerisk.svm.gram.cost_path import start_of
+from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (
-    ARRIVED,
     EVENTS,
     FULL,
     GOING,
@@ -36,13 +36,10 @@ from truerisk.svm.gram.path import (
     empty_block,
     empty_path,
     fill_block,
-    follow,
     limits_at,
     members_of,
     pivots_on,
-    restart_at,
     spread,
-    start_at,
 )
 from truerisk.svm.solution import Solution
 
@@ -115,12 +112,8 @@ def leave_out_of(
 
 def exact_start(gram: Array, solution: Solution) -> Path | None:
     """Return the solution as the start of paths, made exact if it is not; None if it cannot be."""
-    dual = begin(gram, solution.y, solution.upper, solution)
-    path, verdict = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(solution.y))
-    if verdict != ARRIVED:
-        return None
-    restart_at(path, dual.lower, dual.upper)
-    return path if path.at[EVENTS] <= 1.0 else renewed(path)
+    path = start_of(gram, solution, len(gram))
+    return path if path is None or path.at[EVENTS] <= 1.0 else renewed(path)
 
 
 def renewed(path: Path) -> Path:
