@@ -1,4 +1,7 @@
 import contextlib
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +13,7 @@ import truerisk as tr
 from truerisk.cli import main
 from truerisk.errors import InputError, ResourceError
 from truerisk.evaluation import files_on_cluster
-from truerisk.evaluation.files_on_cluster import FilesOnCluster
+from truerisk.evaluation.files_on_cluster import FilesOnCluster, remove_abandoned
 from truerisk.execution import use_cluster
 from truerisk.inputs import ReadingOptions, Roles
 from truerisk.inputs.files import find_sources
@@ -194,6 +197,48 @@ def test_arrays_of_any_length_are_left_in_shared_memory(client, tmp_path):
     here = evaluated(paths, {}, {})
     with use_cluster(client):
         assert evaluated(paths, {}, {}) == here
+
+
+ABANDONED = """
+import sys, time
+from pathlib import Path
+from truerisk.evaluation.files_on_cluster import locked_folder
+
+with locked_folder(Path(sys.argv[1])) as folder:
+    (folder / "piece").write_bytes(bytes(1000))
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_a_killed_process_has_left_is_removed_by_the_next(client, tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setattr(files_on_cluster, "SHARED_MEMORY", str(shared))
+    command = [sys.executable, "-c", ABANDONED, str(shared)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        theirs = Path(process.stdout.readline().strip())
+        remove_abandoned(shared)
+        assert (theirs / "piece").exists()  # its process is still at work
+        process.kill()
+    assert (theirs / "piece").exists()
+    with use_cluster(client):
+        tr.evaluate_files(write_parquet(tmp_path / "files", [two_classes(40)]))
+    assert list(shared.iterdir()) == []
+
+
+def test_a_file_that_vanishes_meanwhile_is_told_as_such(client, tmp_path, monkeypatch):
+    paths = write_parquet(tmp_path / "files", [two_classes(40) for _ in range(10)])
+    unpacked, last = files_on_cluster.unpacked, paths[0] / "part9.parquet"
+
+    def then_deleted(result, folder):
+        last.unlink(missing_ok=True)
+        return unpacked(result, folder)
+
+    monkeypatch.setattr(files_on_cluster, "unpacked", then_deleted)
+    vanished = pytest.raises(ResourceError, match=r"part9\.parquet: vanished while it was read")
+    with use_cluster(client), vanished:
+        tr.evaluate_files(paths)
 
 
 def test_what_cannot_be_left_in_shared_memory_is_sent(large_pieces, tmp_path, monkeypatch):

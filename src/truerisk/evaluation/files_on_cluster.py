@@ -6,6 +6,7 @@ files: sent over a connection it would be copied four times, by threads that wai
 
 import contextlib
 import dataclasses
+import os
 import pickle  # of what workers of this run send, over the connection that runs code anyway
 import shutil
 import tempfile
@@ -32,6 +33,7 @@ from truerisk.inputs.records.places import Fingerprint, shown_path
 from truerisk.tallies.radix_rank import RUN_ROWS
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (of Linux; elsewhere all is sent)
+PREFIX = "truerisk.pieces-"  # of folders in it
 ALIGNED = 64  # bytes
 SENT_APART = 2**16  # bytes; larger arrays travel beside the pickle, and are not copied into it
 PIECES_PER_WORKER = 10  # at least: the last one to end is then waited for a twentieth of the time
@@ -54,8 +56,15 @@ class FilesOnCluster(FilesInPieces):
     ) -> Generator[TalliedPiece, None, None]:
         with _shared_folder(sum(facts.bytes for facts in self.files)) as folder:
             shared = {"reading": reading, "folder": folder}
-            for result in run_each(_tally_piece, shared, pieces):
-                yield unpacked(result, folder)
+            try:
+                for result in run_each(_tally_piece, shared, pieces):
+                    yield unpacked(result, folder)
+            except (InputError, ResourceError):
+                # What a worker cannot read may be what is no longer there.
+                for source in self.sources:
+                    if source.fingerprint is not None:
+                        source.fingerprint.check_unchanged(source.path)
+                raise
 
     def _hold_half(self, whole: PredictionTally) -> None:
         """Hold all scores: workers read each piece once."""
@@ -64,16 +73,54 @@ class FilesOnCluster(FilesInPieces):
 @contextlib.contextmanager
 def _shared_folder(size: int) -> Iterator[Path | None]:
     """Give a folder in the memory that processes share; None if workers would not see it."""
-    cluster = cluster_in_use()
-    try:
-        is_large = shutil.disk_usage(SHARED_MEMORY).free > size
-    except OSError:
-        is_large = False
-    if cluster is None or not cluster.is_here() or not is_large:
+    cluster, parent = cluster_in_use(), Path(SHARED_MEMORY)
+    if cluster is None or not cluster.is_here() or not parent.is_dir():
         yield None
         return
-    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY, prefix="truerisk-") as folder:
-        yield Path(folder)
+    remove_abandoned(parent)
+    try:
+        is_large = shutil.disk_usage(parent).free > size
+    except OSError:
+        is_large = False
+    if not is_large:
+        yield None
+        return
+    with locked_folder(parent) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def locked_folder(parent: Path) -> Iterator[Path]:
+    """Make a folder that is locked as long as it is in use, and remove it afterwards.
+
+    The system lets go of the lock when the process ends, in whatever way.
+    """
+    import fcntl
+
+    made = Path(tempfile.mkdtemp(dir=parent, prefix="truerisk.new-"))
+    lock = os.open(made, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = made.rename(parent / f"{PREFIX}{uuid.uuid4().hex}")  # never seen without its lock
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of processes that were ended before they could: they take memory."""
+    import fcntl
+
+    for folder in parent.glob(f"{PREFIX}*"):
+        # Other users' folders cannot be opened, those in use cannot be locked.
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 def _tally_piece(shared: Mapping[str, Any], piece: Any) -> Result:

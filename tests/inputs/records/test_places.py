@@ -1,10 +1,11 @@
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from urllib.parse import quote, unquote, urlsplit
 from urllib.request import Request, urlopen
 
@@ -12,7 +13,13 @@ import pytest
 
 import truerisk as tr
 from truerisk.errors import InputError, ResourceError
-from truerisk.inputs.records.places import find_files, shown_path, such_rows
+from truerisk.inputs.records.places import (
+    HASHED_AT_ONCE,
+    find_files,
+    sha256_of,
+    shown_path,
+    such_rows,
+)
 
 
 def test_a_long_path_keeps_its_end():
@@ -243,3 +250,18 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     path = tmp_path / "a[1].csv"
     path.write_text("y_true,y_pred\n1,1\n")
     assert find_files(path, (".csv",))[0] == (path,)
+
+
+@pytest.mark.parametrize("size", [0, 1, HASHED_AT_ONCE, 2 * HASHED_AT_ONCE + 1])
+def test_a_file_of_any_size_is_hashed_whole(tmp_path, size):
+    path = tmp_path / "file"
+    content = bytes(at % 251 for at in range(size))
+    path.write_bytes(content)
+    assert sha256_of(path) == hashlib.sha256(content).hexdigest()
+
+
+def test_no_hash_is_given_of_a_part(tmp_path):
+    path, stop = tmp_path / "file", Event()
+    path.write_bytes(b"a")
+    stop.set()
+    assert sha256_of(path, stop) is None

@@ -4,7 +4,6 @@ Arrow's own conversion imports pandas wherever that is installed, which takes a 
 its compute functions, which casting and filling need, take a twentieth.
 """
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Flags
 from truerisk.checks import shown
-from truerisk.inputs.options import MIB, ReadingOptions
-from truerisk.inputs.records.places import Places, refusal
+from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.records.places import Places, refusal, sha256_of
 from truerisk.inputs.records.rows import (
     Column,
     Rows,
@@ -83,11 +82,7 @@ class ArrowFile:
     def _sha256(self) -> str | None:
         if not self.options.hash_all and self.path.stat().st_size > self.options.max_hashed_bytes:
             return None
-        digest = hashlib.sha256()
-        with self.path.open("rb") as file:
-            while piece := file.read(MIB):
-                digest.update(piece)
-        return digest.hexdigest()
+        return sha256_of(self.path)
 
     def _damaged(self, error: Exception) -> Exception:
         reason = " ".join(str(error).split()).rstrip(".")

@@ -1,7 +1,6 @@
 """Parquet files: streamed by row group, only the columns needed, every page checksum verified."""
 
 import copy
-import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,13 @@ from truerisk.checks import shown
 from truerisk.errors import InputError, ResourceError
 from truerisk.inputs.options import MIB, ReadingOptions
 from truerisk.inputs.records.arrow import plain_columns
-from truerisk.inputs.records.places import Places, read_failure, refusal, shown_path
+from truerisk.inputs.records.places import (
+    Places,
+    read_failure,
+    refusal,
+    sha256_of,
+    shown_path,
+)
 from truerisk.inputs.records.rows import Rows, Selection, ahead
 
 # Names in a damaged footer need not be UTF-8.
@@ -84,13 +89,7 @@ class ParquetFile:
 
     def hash(self, stop: Event) -> str | None:
         """Give the SHA-256 of the whole file; None once `stop` is set."""
-        digest = hashlib.sha256()
-        with self.path.open("rb") as file:
-            while piece := file.read(MIB):
-                if stop.is_set():
-                    return None
-                digest.update(piece)
-        return digest.hexdigest()
+        return sha256_of(self.path, stop)
 
     def _numbered(self, batch: pa.RecordBatch, first_row: int, selection: Selection) -> Rows:
         first_row += self.rows_before

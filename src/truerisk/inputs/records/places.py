@@ -1,5 +1,6 @@
 """Files, folders and the rows in them: where data are, and the errors that name the place."""
 
+import hashlib
 import os
 import re
 import stat
@@ -10,12 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from truerisk.checks import SHOWN_CHARACTERS
 from truerisk.errors import InputError, ResourceError
 
 COPIED_AT_ONCE = 2**20  # bytes
+HASHED_AT_ONCE = 2**18  # bytes; they stay in the cache next to the processor
 TIMEOUT = 60.0  # seconds
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -126,6 +129,18 @@ class Fingerprint:
                 f"{shown_path(path)}: changed while it was read ({self.size} bytes before, "
                 f"{now.st_size} now). Nothing of it was used; read it again when it is complete."
             )
+
+
+def sha256_of(path: Path, stop: Event | None = None) -> str | None:
+    """Give the SHA-256 of the whole file; None once `stop` is set."""
+    digest = hashlib.sha256()
+    piece = memoryview(bytearray(HASHED_AT_ONCE))
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(piece):
+            if stop is not None and stop.is_set():
+                return None
+            digest.update(piece[:size])
+    return digest.hexdigest()
 
 
 def local_path(place: os.PathLike[str] | str) -> Path:
