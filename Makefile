@@ -30,15 +30,17 @@ help:  ## list the commands
 demo: $(READY)  ## all of it on bundled data, ending in report.html
 	$(BIN)/truerisk demo
 
+# Asserts are compiled as they are, which halves the start on a fresh copy; those that fail run again, explained.
 test: $(READY) $(AXE)  ## all tests, style, types and layers
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --assert=plain \
+	  || { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
 	$(MAKE) --no-print-directory check
 
 quick: $(READY)  ## the tests that find most breakage, in under a minute
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" --hypothesis-profile=quick $(QUICK)
 
 coverage: $(READY)  ## all tests with the share of lines and branches they run; fails under the limit of pyproject.toml
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term:skip-covered
 
 check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check --quiet

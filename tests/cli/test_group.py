@@ -190,7 +190,9 @@ def test_the_handler_of_the_program_around_us_is_put_back(run):
 def test_a_signal_lets_every_finally_run(tmp_path, number, code):
     mark = tmp_path / "began"
     script = (
-        "import pathlib, sys, time\n"
+        "import pathlib, signal, sys, time\n"
+        # A shell starts what runs in its background with this signal ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import truerisk.intervals.installation as i\n"
         "from truerisk.cli import main\n"
         "def slow():\n"

@@ -257,9 +257,12 @@ def test_ctrl_c_keeps_what_was_done(tmp_path):
 
 
 SCRIPT = """
-    import sys, time
+    import signal, sys, time
     import numpy as np
     from truerisk.execution import Checkpoint, run_each
+
+    # A shell starts what runs in its background with this signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def task(shared, item):
         time.sleep(float(shared["seconds"]))

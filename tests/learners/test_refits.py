@@ -24,6 +24,7 @@ from sklearn.utils import all_estimators
 
 from truerisk.errors import InputError, ResourceError
 from truerisk.estimation.refits.plans import Folds, HeldOut
+from truerisk.learners.naive_bayes import NaiveBayes
 from truerisk.learners.refits import (
     LIKELIEST,
     PLAIN,
@@ -330,7 +331,7 @@ def test_the_first_warning_is_told():
 
 CLASSIFIERS = {
     f"{one.__module__}.{one.__qualname__}": one
-    for _, one in all_estimators(type_filter="classifier")
+    for _, one in [*all_estimators(type_filter="classifier"), ("ours", NaiveBayes)]
 }
 
 

@@ -163,7 +163,7 @@ def train(
     )
 
 
-# Classes of scikit-learn whose `predict` is the label of the largest of `predict_proba`.
+# Classes of scikit-learn, and ours, whose `predict` is the label of the largest of `predict_proba`.
 LIKELIEST = frozenset(
     {
         "sklearn.calibration.CalibratedClassifierCV",
@@ -188,6 +188,7 @@ LIKELIEST = frozenset(
         "sklearn.semi_supervised._label_propagation.LabelSpreading",
         "sklearn.tree._classes.DecisionTreeClassifier",
         "sklearn.tree._classes.ExtraTreeClassifier",
+        "truerisk.learners.naive_bayes.NaiveBayes",
     }
 )
 # Classes of scikit-learn that check the examples, and compute with them and nothing else.

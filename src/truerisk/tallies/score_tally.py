@@ -88,7 +88,7 @@ class ScoreHistogram:
         A pair inside a bucket counts ½ here and 0, ½ or 1 in truth: at most Σ_b a_b·z_b / (2PN).
         """
         by_label = self.counts.reshape(-1, 2)
-        filled = np.flatnonzero(by_label.any(axis=1))[::-1]
+        filled = np.flatnonzero(np.logical_or(*by_label.T))[::-1]
         inside = by_label[filled]
         below = np.cumsum(inside, axis=0)
         lower_ends = scores_of_narrow(np.maximum(filled << DROPPED_BITS, MIN_KEY))

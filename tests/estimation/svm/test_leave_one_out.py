@@ -56,7 +56,7 @@ def noise(n=60, width=4, seed=0):
 def test_the_set_of_errors_is_that_of_libsvm_in_a_loop(data, kernel, C):
     X, y = (IRIS[50:], SPECIES[50:] - 1) if data == "iris" else noise()
     found = leave_one_out(KernelSVM(C=C, **kernel), X, y)
-    theirs = loop(SVC(C=C, tol=1e-9, **kernel), X, y)
+    theirs = loop(SVC(C=C, tol=1e-6, **kernel), X, y)
     wrong = set(np.flatnonzero(theirs != y).tolist())
     assert set(found.errors) ^ wrong <= set(found.ties)
     assert found["error_rate"].value == pytest.approx(len(found.errors) / len(y))
@@ -170,10 +170,10 @@ def test_scikit_learns_svms_are_left_out_by_their_duals(model):
     ids=["pairs", "one against the rest", "LinearSVC"],
 )
 def test_several_classes_are_trained_without_support_vectors_only(model):
-    X, y = IRIS[:, 1:3], SPECIES
+    X, y = IRIS[::2, 1:3], SPECIES[::2]
     found = leave_one_out(model, X, y, n_jobs=2)
     assert set(found.errors) == set(predictions_of_refits(model, X, y))
-    assert found.refits < 150 or isinstance(model, OneVsRestClassifier)
+    assert found.refits < 75 or isinstance(model, OneVsRestClassifier)
 
 
 def test_what_depends_on_the_data_is_settled_once():

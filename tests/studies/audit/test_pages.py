@@ -165,7 +165,9 @@ def test_a_section_says_roles_shares_error_and_low_cells():
 
 def test_a_study_that_nobody_described_has_its_section(tmp_path):
     for path in pages.LEDGERS.glob("*.csv"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+        lines = path.read_bytes().splitlines(keepends=True)
+        few = None if path.stem == "proportions" else 40  # those are quoted by name
+        (tmp_path / path.name).write_bytes(b"".join(lines[:few]))
     write_ledger(CoverageCell, "new_things", [cell(study="new_things")], tmp_path)
     made = made_from(Ledgers.read(tmp_path))
     assert "\n## New things\n" in made[pages.DOCS / "coverage.md"]
