@@ -202,7 +202,7 @@ def test_the_uncompiled_rounds_end_alike():
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 3, 4, 5])  # four differ at once there, and rounds arrive
 def test_a_factor_is_bordered_by_those_who_change(monkeypatch, seed):
     n, bordered, border = 60, [], plain.border_sides
     gram, y = wide_problem(seed, n, 90)

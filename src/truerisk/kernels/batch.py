@@ -50,7 +50,7 @@ PER_BORDER = cython.declare(cython.double, 0.1)  # for the square of their numbe
 # Borders of a factor, before it is made anew: so many, and for so many of its rows one more.
 MAX_BORDERS = cython.declare(cython.Py_ssize_t, 48)
 ROWS_PER_BORDER = cython.declare(cython.Py_ssize_t, 4)
-UNBORDERED = cython.declare(cython.Py_ssize_t, 16)  # rows: of few, a factor costs less
+UNBORDERED = cython.declare(cython.Py_ssize_t, 28)  # rows: of few, a factor costs less
 # Rows of a state of the rounds: bounds, what the tableau is given and what it gives.
 LOW = cython.declare(cython.Py_ssize_t, 0)
 HIGH = cython.declare(cython.Py_ssize_t, 1)
@@ -783,7 +783,7 @@ def solve_bordered(
         i = core[p]
         right[p] = wanted_of(base, state, sides, i) if is_odd(base, sides, i) else 0.0
     solve_lower(matrix, size, pivots, right, 0)
-    for p in range(size):
+    for p in range(size if number > 0 else 0):
         scaled[p] = right[p] / pivots[p]
     for k in range(number):
         slot = borders[k]
