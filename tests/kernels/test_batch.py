@@ -126,7 +126,8 @@ def test_the_factor_solves_quasidefinite_systems(size):
     right, pivots, factored = rng.standard_normal(size), np.empty(size), matrix.flatten()
     solution = right.copy()
     assert plain.factor(factored, size, pivots, entering, 0.0)
-    plain.solve_factored(factored, size, pivots, solution)
+    plain.solve_lower(factored, size, pivots, solution, 0)
+    plain.solve_upper(factored, size, pivots, solution)
     np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
 
 
@@ -199,6 +200,49 @@ def test_the_uncompiled_rounds_end_alike():
         ends.append((states, sides, verdicts, work))
     for ours, theirs in zip(*ends, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 4, 5])  # four differ at once there, and rounds arrive
+def test_a_factor_is_bordered_by_those_who_change(monkeypatch, seed):
+    n, bordered, border = 60, [], plain.border_sides
+    gram, y = wide_problem(seed, n, 90)
+    bounds = 2.0 * np.random.default_rng(seed).exponential(size=n)
+    lower, upper = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
+
+    def settled(tableau, sides, kernel):
+        state, sides = np.zeros((ROUND_ROWS, n)), sides.copy()
+        state[LOW], state[HIGH] = lower, upper
+        at_bounds = np.where(sides > 0, upper, np.where(sides < 0, lower, 0.0))
+        state[GIVEN] = np.where(tableau.base, 0.0, at_bounds)
+        state[GOT] = tableau.own - state[GIVEN] @ tableau.values
+        verdicts, work, needed = np.full(1, NEEDED), np.zeros(1), np.zeros(n, np.uint8)
+        own = (state[None], sides[None], tableau.floor, 20, needed, verdicts, work)
+        kernel.settle_all(*tableau.arrays, *own)
+        assert verdicts[0] == SETTLED
+        z = np.where(tableau.base, -state[GOT], state[GIVEN])
+        return np.where(sides > 0, upper, np.where(sides < 0, lower, z)), sides
+
+    def counted(*arguments):
+        bordered.append(border(*arguments))
+        return bordered[-1]
+
+    monkeypatch.setattr(plain, "border_sides", counted)
+    z, sides = settled(Tableau(gram, y, np.arange(0, n, 9)), np.zeros(n, np.int8), compiled)
+    gradient = y - gram @ z
+    assert abs(z.sum()) < 1e-9
+    assert gradient[z < upper].max() - gradient[z > lower].min() < 1e-8
+    # Most are not as in this base; one of each kind moves: of the base or not, free or not.
+    free, bounded = np.flatnonzero(sides == 0), np.flatnonzero(sides)
+    tableau, others = Tableau(gram, y, np.append(bounded[1:], free[1:3])), sides.copy()
+    for of_base in (True, False):
+        others[np.flatnonzero((tableau.base == of_base) & (sides != 0))[0]] = 0
+        free = np.flatnonzero((tableau.base == of_base) & (sides == 0))[0]
+        others[free] = -np.sign(y[free])
+    for kernel in (compiled, plain):
+        again, ends = settled(tableau, others, kernel)
+        np.testing.assert_allclose(again, z, atol=1e-10)
+        np.testing.assert_array_equal(ends, sides)
+    assert max(bordered) >= 4
 
 
 def test_a_row_that_is_not_there_is_named():

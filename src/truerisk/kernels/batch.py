@@ -46,6 +46,11 @@ OUTSIDE = cython.declare(cython.double, 1e-12)  # of the bound, by which a free 
 PER_CUBE = cython.declare(cython.double, 0.022)
 PER_SQUARE = cython.declare(cython.double, 1.5)
 PER_PRODUCT = cython.declare(cython.double, 0.2)
+PER_BORDER = cython.declare(cython.double, 0.1)  # for the square of their number
+# Borders of a factor, before it is made anew: so many, and for so many of its rows one more.
+MAX_BORDERS = cython.declare(cython.Py_ssize_t, 48)
+ROWS_PER_BORDER = cython.declare(cython.Py_ssize_t, 4)
+UNBORDERED = cython.declare(cython.Py_ssize_t, 28)  # rows: of few, a factor costs less
 # Rows of a state of the rounds: bounds, what the tableau is given and what it gives.
 LOW = cython.declare(cython.Py_ssize_t, 0)
 HIGH = cython.declare(cython.Py_ssize_t, 1)
@@ -351,30 +356,96 @@ def factor(
 
 @cython.cfunc
 @cython.nogil
-def solve_factored(
+def solve_lower(
+    matrix: cython.double[::1],
+    size: cython.Py_ssize_t,
+    pivots: cython.double[::1],
+    right: cython.double[::1],
+    start: cython.Py_ssize_t,
+) -> cython.void:
+    """Solve Lx = right in place; before `start` there are zeros only."""
+    p: cython.Py_ssize_t = start
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    c: cython.Py_ssize_t
+    d: cython.Py_ssize_t
+    r: cython.double
+    s: cython.double
+    t: cython.double
+    u: cython.double
+    while p + 4 <= size:
+        a = p * size
+        b = a + size
+        c = b + size
+        d = c + size
+        r = right[p] / pivots[p]
+        right[p + 1] -= r * matrix[a + p + 1]
+        s = right[p + 1] / pivots[p + 1]
+        right[p + 2] -= r * matrix[a + p + 2] + s * matrix[b + p + 2]
+        t = right[p + 2] / pivots[p + 2]
+        right[p + 3] -= r * matrix[a + p + 3] + s * matrix[b + p + 3] + t * matrix[c + p + 3]
+        u = right[p + 3] / pivots[p + 3]
+        for j in range(p + 4, size):
+            right[j] -= (r * matrix[a + j] + s * matrix[b + j]) + (
+                t * matrix[c + j] + u * matrix[d + j]
+            )
+        p += 4
+    while p < size:
+        a = p * size
+        r = right[p] / pivots[p]
+        for j in range(p + 1, size):
+            right[j] -= r * matrix[a + j]
+        p += 1
+
+
+@cython.cfunc
+@cython.nogil
+def solve_upper(
     matrix: cython.double[::1],
     size: cython.Py_ssize_t,
     pivots: cython.double[::1],
     right: cython.double[::1],
 ) -> cython.void:
-    """Solve LDLᵀx = right in place."""
-    p: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    share: cython.double
-    total: cython.double
-    for p in range(size):
-        row = p * size
-        share = right[p] / pivots[p]
-        for j in range(p + 1, size):
-            right[j] -= share * matrix[row + j]
-    p = size - 1
-    while p >= 0:
-        row = p * size
-        total = 0.0
-        for j in range(p + 1, size):
-            total += matrix[row + j] * right[j]
-        right[p] = (right[p] - total) / pivots[p]
+    """Solve DLᵀx = right in place, four unknowns at a time."""
+    p: cython.Py_ssize_t = size
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    c: cython.Py_ssize_t
+    d: cython.Py_ssize_t
+    r: cython.double
+    s: cython.double
+    t: cython.double
+    u: cython.double
+    while p >= 4:
+        p -= 4
+        a = p * size
+        b = a + size
+        c = b + size
+        d = c + size
+        r = 0.0
+        s = 0.0
+        t = 0.0
+        u = 0.0
+        for j in range(p + 4, size):
+            r += matrix[a + j] * right[j]
+            s += matrix[b + j] * right[j]
+            t += matrix[c + j] * right[j]
+            u += matrix[d + j] * right[j]
+        u = (right[p + 3] - u) / pivots[p + 3]
+        t = (right[p + 2] - t - matrix[c + p + 3] * u) / pivots[p + 2]
+        s = (right[p + 1] - s - matrix[b + p + 2] * t - matrix[b + p + 3] * u) / pivots[p + 1]
+        r = right[p] - r - matrix[a + p + 1] * s - matrix[a + p + 2] * t - matrix[a + p + 3] * u
+        right[p] = r / pivots[p]
+        right[p + 1] = s
+        right[p + 2] = t
+        right[p + 3] = u
+    while p > 0:
         p -= 1
+        a = p * size
+        r = 0.0
+        for j in range(p + 1, size):
+            r += matrix[a + j] * right[j]
+        right[p] = (right[p] - r) / pivots[p]
 
 
 @cython.cfunc
@@ -469,48 +540,278 @@ def bound_of(
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
-def solve_sides(
-    values: cython.const[cython.double][:, ::1],
-    place: cython.const[cython.longlong][::1],
+def is_odd(
+    base: cython.const[cython.uchar][::1], sides: cython.schar[::1], i: cython.Py_ssize_t
+) -> cython.bint:
+    """Tell whether example i is not as in the tableau."""
+    return (base[i] == 0) == (sides[i] == 0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def wanted_of(
     base: cython.const[cython.uchar][::1],
     state: cython.double[:, ::1],
     sides: cython.schar[::1],
-    floor: cython.double,
-    needed: cython.uchar[::1],
-    who: cython.longlong[::1],
-    matrix: cython.double[::1],
-    right: cython.double[::1],
-    pivots: cython.double[::1],
-) -> cython.Py_ssize_t:
-    """Solve the equations of the free; return their number.
+    i: cython.Py_ssize_t,
+) -> cython.double:
+    """Return what is to go: a gradient that is to be 0, or z of the base beside its bound."""
+    return state[GOT, i] + bound_of(state, sides, i) if base[i] != 0 else state[GOT, i]
 
-    −1 if there is no single answer, −2 if a row is not there.
-    """
-    entering: cython.Py_ssize_t
-    count: cython.Py_ssize_t
-    i: cython.Py_ssize_t
+
+@cython.cfunc
+@cython.nogil
+def factor_sides(
+    values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
+    who: cython.longlong[::1],
+    entering: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    floor: cython.double,
+    core: cython.longlong[::1],
+    at: cython.longlong[::1],
+    matrix: cython.double[::1],
+    pivots: cython.double[::1],
+) -> cython.bint:
+    """Make the equations of these their core, and factor them; False if that cannot be."""
     row: cython.Py_ssize_t
-    entering, count = find_odd(base, sides, who)
-    if not has_rows(place, who, count, needed):
-        return -2
+    for i in range(at.shape[0]):
+        at[i] = -1
     for k in range(count):
-        i = who[k]
-        row = place[i]
-        # A gradient that is to be 0, or the negated z of the base that is to be at its bound.
-        right[k] = state[GOT, i]
-        if base[i] != 0:
-            right[k] += bound_of(state, sides, i)
+        core[k] = who[k]
+        at[who[k]] = k
+        row = place[who[k]]
         for j in range(k, count):
             matrix[k * count + j] = values[row, who[j]]
-    if not factor(matrix, count, pivots, entering, floor):
-        return -1
-    solve_factored(matrix, count, pivots, right)
-    give(values, place, who, right, count, state)
+    return factor(matrix, count, pivots, entering, floor)
+
+
+@cython.cfunc
+@cython.nogil
+def list_borders(
+    base: cython.const[cython.uchar][::1],
+    sides: cython.schar[::1],
+    core: cython.longlong[::1],
+    at: cython.longlong[::1],
+    size: cython.Py_ssize_t,
+    who: cython.longlong[::1],
+    count: cython.Py_ssize_t,
+    borders: cython.longlong[::1],
+    positive: cython.bint,
+    known: cython.Py_ssize_t,
+    most: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """List those by whom the odd differ from the core; return their number, or one too many.
+
+    The pivots of those who enter and of those who are again as the base are positive.
+    """
+    i: cython.Py_ssize_t
     for k in range(count):
         i = who[k]
-        state[GIVEN, i] += right[k]
-        state[GOT, i] = -bound_of(state, sides, i) if base[i] != 0 else 0.0
+        if at[i] < 0 and (base[i] == 0) == positive:
+            if known >= most:
+                return most + 1
+            borders[known] = i
+            known += 1
+    for p in range(size):
+        i = core[p]
+        if not is_odd(base, sides, i) and (base[i] != 0) == positive:
+            if known >= most:
+                return most + 1
+            borders[known] = i
+            known += 1
+    return known
+
+
+@cython.cfunc
+@cython.nogil
+def add_border(
+    values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
+    core: cython.longlong[::1],
+    at: cython.longlong[::1],
+    size: cython.Py_ssize_t,
+    matrix: cython.double[::1],
+    pivots: cython.double[::1],
+    i: cython.Py_ssize_t,
+    slots: cython.longlong[::1],
+    slot: cython.Py_ssize_t,
+    edges: cython.double[:, ::1],
+    corners: cython.double[:, ::1],
+    scaled: cython.double[::1],
+) -> cython.void:
+    """Write L⁻¹ of the column of example i, and its products with those before it.
+
+    One who is in the core, and is to be as in the base, has a unit vector for a column.
+    """
+    first: cython.Py_ssize_t = 0
+    row: cython.Py_ssize_t
+    other: cython.Py_ssize_t
+    total: cython.double
+    if at[i] < 0:
+        row = place[i]
+        for p in range(size):
+            edges[slot, p] = values[row, core[p]]
+    else:
+        first = at[i]
+        for p in range(size):
+            edges[slot, p] = 0.0
+        edges[slot, first] = 1.0
+    solve_lower(matrix, size, pivots, edges[slot], first)
+    slots[slot] = i
+    for p in range(first, size):
+        scaled[p] = edges[slot, p] / pivots[p]
+    for k in range(slot + 1):
+        other = slots[k]
+        total = 0.0
+        for p in range(first, size):
+            total += edges[k, p] * scaled[p]
+        corners[slot, k] = -total
+        if at[i] < 0 and at[other] < 0:
+            corners[slot, k] += values[place[i], other]
+
+
+@cython.cfunc
+@cython.nogil
+def border_sides(
+    values: cython.const[cython.double][:, ::1],
+    place: cython.const[cython.longlong][::1],
+    base: cython.const[cython.uchar][::1],
+    sides: cython.schar[::1],
+    floor: cython.double,
+    who: cython.longlong[::1],
+    count: cython.Py_ssize_t,
+    core: cython.longlong[::1],
+    at: cython.longlong[::1],
+    size: cython.Py_ssize_t,
+    matrix: cython.double[::1],
+    pivots: cython.double[::1],
+    slots: cython.longlong[::1],
+    used: cython.Py_ssize_t,
+    edges: cython.double[:, ::1],
+    corners: cython.double[:, ::1],
+    borders: cython.longlong[::1],
+    corner: cython.double[::1],
+    corner_pivots: cython.double[::1],
+    scaled: cython.double[::1],
+) -> cython.Py_ssize_t:
+    """Border the factor of the core by those who differ from it; return how many do.
+
+    `borders` become their slots.  −1 if they are too many, or a pivot has a wrong sign.
+    """
+    positive: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    second: cython.Py_ssize_t
+    most: cython.Py_ssize_t = min((size - UNBORDERED) // ROWS_PER_BORDER, borders.shape[0])
+    if most <= 0:
+        return -1
+    positive = list_borders(base, sides, core, at, size, who, count, borders, True, 0, most)
+    if positive > most:
+        return -1
+    number = list_borders(base, sides, core, at, size, who, count, borders, False, positive, most)
+    if number > most:
+        return -1
+    for k in range(number):
+        slot = 0
+        while slot < used and slots[slot] != borders[k]:
+            slot += 1
+        if slot == slots.shape[0]:
+            return -1
+        if slot == used:
+            add_border(
+                values,
+                place,
+                core,
+                at,
+                size,
+                matrix,
+                pivots,
+                borders[k],
+                slots,
+                slot,
+                edges,
+                corners,
+                scaled,
+            )
+            used += 1
+        borders[k] = slot
+    for k in range(number):
+        for j in range(k, number):
+            first = max(borders[k], borders[j])
+            second = min(borders[k], borders[j])
+            corner[k * number + j] = corners[first, second]
+    return number if factor(corner, number, corner_pivots, positive, floor) else -1
+
+
+@cython.cfunc
+@cython.nogil
+def solve_bordered(
+    base: cython.const[cython.uchar][::1],
+    state: cython.double[:, ::1],
+    sides: cython.schar[::1],
+    core: cython.longlong[::1],
+    at: cython.longlong[::1],
+    size: cython.Py_ssize_t,
+    matrix: cython.double[::1],
+    pivots: cython.double[::1],
+    slots: cython.longlong[::1],
+    edges: cython.double[:, ::1],
+    borders: cython.longlong[::1],
+    number: cython.Py_ssize_t,
+    corner: cython.double[::1],
+    corner_pivots: cython.double[::1],
+    scaled: cython.double[::1],
+    more: cython.double[::1],
+    who: cython.longlong[::1],
+    right: cython.double[::1],
+) -> cython.Py_ssize_t:
+    """Solve the equations of a core with borders; return the number of unknowns.
+
+    These are written in the order of `who`, which is written too.
+    """
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    total: cython.double
+    share: cython.double
+    for p in range(size):
+        i = core[p]
+        right[p] = wanted_of(base, state, sides, i) if is_odd(base, sides, i) else 0.0
+    solve_lower(matrix, size, pivots, right, 0)
+    for p in range(size if number > 0 else 0):
+        scaled[p] = right[p] / pivots[p]
+    for k in range(number):
+        slot = borders[k]
+        i = slots[slot]
+        total = 0.0
+        for p in range(size):
+            total += edges[slot, p] * scaled[p]
+        more[k] = (wanted_of(base, state, sides, i) if at[i] < 0 else 0.0) - total
+    solve_lower(corner, number, corner_pivots, more, 0)
+    solve_upper(corner, number, corner_pivots, more)
+    for k in range(number):
+        slot = borders[k]
+        share = more[k]
+        for p in range(size):
+            right[p] -= share * edges[slot, p]
+    solve_upper(matrix, size, pivots, right)
+    for p in range(size):
+        i = core[p]
+        if is_odd(base, sides, i):
+            who[count] = i
+            right[count] = right[p]
+            count += 1
+    for k in range(number):
+        i = slots[borders[k]]
+        if at[i] < 0:
+            who[count] = i
+            right[count] = more[k]
+            count += 1
     return count
 
 
@@ -634,11 +935,26 @@ def settle_all(
     """
     n: cython.Py_ssize_t = base.shape[0]
     who: cython.longlong[::1] = np.empty(n, np.int64)
+    core: cython.longlong[::1] = np.empty(n, np.int64)
+    at: cython.longlong[::1] = np.empty(n, np.int64)
     # Whoever is in an equation has a row.
     matrix: cython.double[::1] = np.empty(values.shape[0] * values.shape[0])
     right: cython.double[::1] = np.empty(n)
     pivots: cython.double[::1] = np.empty(n)
-    k: cython.Py_ssize_t
+    slots: cython.longlong[::1] = np.empty(MAX_BORDERS, np.int64)
+    edges: cython.double[:, ::1] = np.empty((MAX_BORDERS, n))
+    corners: cython.double[:, ::1] = np.empty((MAX_BORDERS, MAX_BORDERS))
+    borders: cython.longlong[::1] = np.empty(MAX_BORDERS, np.int64)
+    corner: cython.double[::1] = np.empty(MAX_BORDERS * MAX_BORDERS)
+    corner_pivots: cython.double[::1] = np.empty(MAX_BORDERS)
+    scaled: cython.double[::1] = np.empty(n)
+    more: cython.double[::1] = np.empty(MAX_BORDERS)
+    i: cython.Py_ssize_t
+    entering: cython.Py_ssize_t
+    count: cython.Py_ssize_t
+    size: cython.Py_ssize_t
+    used: cython.Py_ssize_t
+    number: cython.Py_ssize_t
     moved: cython.Py_ssize_t
     before: cython.Py_ssize_t
     equations: cython.double
@@ -648,27 +964,87 @@ def settle_all(
                 continue
             verdicts[r] = CHANGING
             before = n + 1
+            size = -1
+            used = 0
             for _ in range(max_rounds):
-                k = solve_sides(
-                    values,
-                    place,
+                entering, count = find_odd(base, sides[r], who)
+                if not has_rows(place, who, count, needed):
+                    verdicts[r] = NEEDED
+                    break
+                equations = count
+                number = -1
+                if size >= 0:
+                    number = border_sides(
+                        values,
+                        place,
+                        base,
+                        sides[r],
+                        floor,
+                        who,
+                        count,
+                        core,
+                        at,
+                        size,
+                        matrix,
+                        pivots,
+                        slots,
+                        used,
+                        edges,
+                        corners,
+                        borders,
+                        corner,
+                        corner_pivots,
+                        scaled,
+                    )
+                if number >= 0:
+                    for k in range(number):
+                        used = max(used, borders[k] + 1)
+                    work[r] += PER_BORDER * equations * equations * (number + 2)
+                else:
+                    size = count
+                    number = 0
+                    used = 0
+                    if not factor_sides(
+                        values,
+                        place,
+                        who,
+                        entering,
+                        count,
+                        floor,
+                        core,
+                        at,
+                        matrix,
+                        pivots,
+                    ):
+                        verdicts[r] = SINGULAR
+                        break
+                    work[r] += equations * equations * (PER_CUBE * equations + PER_SQUARE)
+                count = solve_bordered(
                     base,
                     states[r],
                     sides[r],
-                    floor,
-                    needed,
-                    who,
+                    core,
+                    at,
+                    size,
                     matrix,
-                    right,
                     pivots,
+                    slots,
+                    edges,
+                    borders,
+                    number,
+                    corner,
+                    corner_pivots,
+                    scaled,
+                    more,
+                    who,
+                    right,
                 )
-                if k < 0:
-                    verdicts[r] = SINGULAR if k == -1 else NEEDED
-                    break
-                equations = k
-                work[r] += equations * (
-                    PER_CUBE * equations * equations + PER_SQUARE * equations + PER_PRODUCT * n
-                )
+                give(values, place, who, right, count, states[r])
+                for k in range(count):
+                    i = who[k]
+                    states[r, GIVEN, i] += right[k]
+                    states[r, GOT, i] = -bound_of(states[r], sides[r], i) if base[i] != 0 else 0.0
+                work[r] += PER_PRODUCT * equations * n
                 moved = change_sides(
                     values, place, base, reach, states[r], sides[r], needed, who, right
                 )

@@ -265,12 +265,16 @@ class _Batch:
         if len(left) > FEW:
             values[left], gaps, slips = self.in_lanes(bounds[left], tolerance)
             left = left[unsure(values[left], gaps, slips, self.table.reach)]
-        margins = self.y[self.train] * values[:, self.train]
-        objects = np.where(self.held, margins > 1.0, margins < 1.0) & ~self.core & (bounds > 0.0)
+        outside = np.flatnonzero(~self.core)
+        # Those held object to margins over 1, the others to margins below.
+        side = np.where(self.held[outside], -1.0, 1.0)
+        objects = values[:, self.train[outside]] * (side * self.y[self.train[outside]]) < side
+        objects &= bounds[:, outside] > 0.0
         again = np.asarray(objects.any(axis=1))
         self.finish(values, bounds, left[~again[left]])
         if again.any():
-            core = self.core | objects.any(axis=0) | (rounds == 0)
+            core = self.core | (rounds == 0)
+            core[outside[objects.any(axis=0)]] = True
             batch = replace(self.with_core(core, self.held & ~core), bounds=bounds[again])
             values[again] = batch.decisions(slice(None), tolerance, rounds - 1)
         return values
