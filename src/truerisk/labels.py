@@ -6,6 +6,7 @@ The positive label is given, or plain from the labels themselves; it is never gu
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from unicodedata import normalize
 
 from truerisk.checks import listed, shown
 from truerisk.errors import InputError
@@ -143,6 +144,7 @@ def check_same_spelling(
         ("differ only in white space", "--strip (strip=True in Python)", str.strip),
         ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
         ("differ only in case", "", str.casefold),
+        ("are written alike in other characters", "", _as_read),
     ):
         _refuse_equal(only_true, only_predicted, same, remedy, key)
     every = {*true, *predicted}
@@ -154,6 +156,11 @@ def check_same_spelling(
             f"Rename them with --map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= "
             "in Python); if all are classes, name them with --average-over (average_over=)."
         )
+
+
+def _as_read(text: str) -> str:
+    """Write a label in the characters that it is read as: é in one or two, a no-break space."""
+    return " ".join(normalize("NFKC", text).casefold().split())
 
 
 def _refuse_equal(
@@ -170,20 +177,28 @@ def _refuse_equal(
             continue
         renaming = f"--map {shown(other)} {shown(label)} (label_map="
         renaming += ")" if remedy else " in Python)"
+        if ascii(other) == repr(other) and ascii(label) == repr(label):
+            names = shown(label), shown(other)
+        else:  # two that look the same are told apart by their codes
+            names = f"{shown(label)} ({label!a})", f"{shown(other)} ({other!a})"
         way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
         raise InputError(
-            f"The labels must be spelt in one way; the truth has {shown(label)} and the "
-            f"predictions have {shown(other)}, which {same}. Use {way}."
+            f"The labels must be spelt in one way; the truth has {names[0]} and the "
+            f"predictions have {names[1]}, which {same}. Use {way}."
         )
 
 
 def _refuse_scores(
     true: Collection[str], predicted: Collection[str], only_predicted: tuple[str, ...]
 ) -> None:
-    """Refuse fractions between 0 and 1 in the place of predicted labels."""
+    """Refuse fractions in the place of predicted labels."""
     numbers = [as_number(label) for label in only_predicted]
     fractions = sum(number is not None and number % 1 != 0 for number in numbers)
-    if not all(number is not None and 0 <= number <= 1 for number in numbers):
+    if None in numbers:
+        return
+    inside = all(number is not None and 0 <= number <= 1 for number in numbers)
+    # Outside [0, 1] they are decision values where nearly all are fractions, and none is a label.
+    if not inside and not (set(true).isdisjoint(predicted) and fractions > len(numbers) / 2):
         return
     # A single new fraction beside the labels of the truth may be a class that is rare.
     if not fractions or (fractions < MIN_SCORES and not set(true).isdisjoint(predicted)):
