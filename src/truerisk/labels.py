@@ -140,12 +140,7 @@ def check_same_spelling(
     _refuse_scores(true, predicted, only_predicted)
     if not only_true or not only_predicted:
         return
-    for same, remedy, key in (
-        ("differ only in white space", "--strip (strip=True in Python)", str.strip),
-        ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
-        ("differ only in case", "", str.casefold),
-        ("are written alike in other characters", "", _as_read),
-    ):
+    for same, remedy, key in _spellings():
         _refuse_equal(only_true, only_predicted, same, remedy, key)
     every = {*true, *predicted}
     is_pair = plain_positive(every) is not None or (len(every) == 2 and pos_label in every)
@@ -156,6 +151,31 @@ def check_same_spelling(
             f"Rename them with --map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= "
             "in Python); if all are classes, name them with --average-over (average_over=)."
         )
+
+
+def _spellings() -> tuple[tuple[str, str, Callable[[str], object]], ...]:
+    """List how two labels may be one, the option that makes them one, and what is then equal."""
+    return (
+        ("differ only in white space", "--strip (strip=True in Python)", str.strip),
+        ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
+        ("differ only in case", "", str.casefold),
+        ("are written alike in other characters", "", _as_read),
+    )
+
+
+def remedy_of_spelling(label: str, other: str) -> str:
+    """Say how two labels that differ become one; nothing where they are not spelt alike.
+
+    Examples
+    --------
+    >>> remedy_of_spelling("0", "0.0"), remedy_of_spelling("0", "1")
+    (' They are the same number: use --numeric-labels (numeric_labels=True in Python).', '')
+    """
+    for same, remedy, key in _spellings():
+        if key(label) is not None and key(label) == key(other):
+            renaming = f"--map {shown(other)} {shown(label)} (label_map= in Python)"
+            return f" They {same}: use {remedy or renaming}."
+    return ""
 
 
 def _as_read(text: str) -> str:
