@@ -75,3 +75,29 @@ def test_a_map_must_be_one():
 def test_the_positive_label_that_is_plain():
     assert plain_positive({"-1", "1"}) == "1"
     assert plain_positive({"ham", "spam"}) is None
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted"),
+    [
+        ("caf\u00e9", "cafe\u0301"),
+        ("a b", "a\u00a0b"),
+        ("x1", "\uff581"),
+        ("stra\u00dfe", "STRASSE"),
+    ],
+)
+def test_labels_that_look_the_same_in_other_characters_are_refused(true, predicted):
+    with pytest.raises(InputError, match=r"--map ") as refused:
+        check_same_spelling({true, "b"}, {predicted, "b"})
+    assert ascii(true).strip("'") in str(refused.value)
+
+
+@pytest.mark.parametrize("values", [("-2.3", "0.4", "3.1"), ("12.5", "97.25", "50")])
+def test_decision_values_are_no_labels(values):
+    with pytest.raises(InputError, match=r"look like scores\. Use --score"):
+        check_same_spelling({"0", "1"}, values)
+
+
+def test_other_numbers_stay_labels():
+    with pytest.raises(InputError, match="must have labels in common"):
+        check_same_spelling({"0", "1"}, {"2", "10", "2.5"})

@@ -6,6 +6,7 @@ The positive label is given, or plain from the labels themselves; it is never gu
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from unicodedata import normalize
 
 from truerisk.checks import listed, shown
 from truerisk.errors import InputError
@@ -139,11 +140,7 @@ def check_same_spelling(
     _refuse_scores(true, predicted, only_predicted)
     if not only_true or not only_predicted:
         return
-    for same, remedy, key in (
-        ("differ only in white space", "--strip (strip=True in Python)", str.strip),
-        ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
-        ("differ only in case", "", str.casefold),
-    ):
+    for same, remedy, key in _spellings():
         _refuse_equal(only_true, only_predicted, same, remedy, key)
     every = {*true, *predicted}
     is_pair = plain_positive(every) is not None or (len(every) == 2 and pos_label in every)
@@ -154,6 +151,36 @@ def check_same_spelling(
             f"Rename them with --map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= "
             "in Python); if all are classes, name them with --average-over (average_over=)."
         )
+
+
+def _spellings() -> tuple[tuple[str, str, Callable[[str], object]], ...]:
+    """List how two labels may be one, the option that makes them one, and what is then equal."""
+    return (
+        ("differ only in white space", "--strip (strip=True in Python)", str.strip),
+        ("are the same number", "--numeric-labels (numeric_labels=True in Python)", as_number),
+        ("differ only in case", "", str.casefold),
+        ("are written alike in other characters", "", _as_read),
+    )
+
+
+def remedy_of_spelling(label: str, other: str) -> str:
+    """Say how two labels that differ become one; nothing where they are not spelt alike.
+
+    Examples
+    --------
+    >>> remedy_of_spelling("0", "0.0"), remedy_of_spelling("0", "1")
+    (' They are the same number: use --numeric-labels (numeric_labels=True in Python).', '')
+    """
+    for same, remedy, key in _spellings():
+        if key(label) is not None and key(label) == key(other):
+            renaming = f"--map {shown(other)} {shown(label)} (label_map= in Python)"
+            return f" They {same}: use {remedy or renaming}."
+    return ""
+
+
+def _as_read(text: str) -> str:
+    """Write a label in the characters that it is read as: é in one or two, a no-break space."""
+    return " ".join(normalize("NFKC", text).casefold().split())
 
 
 def _refuse_equal(
@@ -170,20 +197,28 @@ def _refuse_equal(
             continue
         renaming = f"--map {shown(other)} {shown(label)} (label_map="
         renaming += ")" if remedy else " in Python)"
+        if ascii(other) == repr(other) and ascii(label) == repr(label):
+            names = shown(label), shown(other)
+        else:  # two that look the same are told apart by their codes
+            names = f"{shown(label)} ({label!a})", f"{shown(other)} ({other!a})"
         way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
         raise InputError(
-            f"The labels must be spelt in one way; the truth has {shown(label)} and the "
-            f"predictions have {shown(other)}, which {same}. Use {way}."
+            f"The labels must be spelt in one way; the truth has {names[0]} and the "
+            f"predictions have {names[1]}, which {same}. Use {way}."
         )
 
 
 def _refuse_scores(
     true: Collection[str], predicted: Collection[str], only_predicted: tuple[str, ...]
 ) -> None:
-    """Refuse fractions between 0 and 1 in the place of predicted labels."""
+    """Refuse fractions in the place of predicted labels."""
     numbers = [as_number(label) for label in only_predicted]
     fractions = sum(number is not None and number % 1 != 0 for number in numbers)
-    if not all(number is not None and 0 <= number <= 1 for number in numbers):
+    if None in numbers:
+        return
+    inside = all(number is not None and 0 <= number <= 1 for number in numbers)
+    # Outside [0, 1] they are decision values where nearly all are fractions, and none is a label.
+    if not inside and not (set(true).isdisjoint(predicted) and fractions > len(numbers) / 2):
         return
     # A single new fraction beside the labels of the truth may be a class that is rare.
     if not fractions or (fractions < MIN_SCORES and not set(true).isdisjoint(predicted)):

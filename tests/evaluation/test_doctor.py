@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import truerisk as tr
 from truerisk.cli import main
 from truerisk.errors import InputError
+from truerisk.reporting.results.diagnosis import column_table
 from truerisk.results import has_code
 
 RNG = np.random.default_rng(0)
@@ -324,3 +325,13 @@ def test_nested_columns_do_not_hide_the_others(folder):
     (folder / "log.jsonl").write_text("\n".join(lines), encoding="utf-8")
     diagnosis = tr.doctor("log.jsonl")
     assert [one.name for one in diagnosis.columns if one.role] == ["y_true", "y_pred"]
+
+
+def test_a_table_of_several_files_is_short(folder):
+    first = of_words(folder)
+    other = folder / "other.csv"
+    other.write_text("y_true,score\n0,0.12345678901234567\n1,0.9\n")
+    table = column_table(tr.doctor([first, other]))
+    assert {row[0] for row in table.rows} == {"a.csv", "other.csv"}
+    assert any("0.123457" in row[-1] for row in table.rows)
+    assert not any("0.1234567" in row[-1] for row in table.rows)

@@ -453,3 +453,51 @@ def test_a_likelihood_ratio_of_few_positives_makes_no_promise():
         found = tr.evaluate(truth, np.roll(truth, 1), measures=names)
         assert has_code(found["negative_likelihood_ratio"].notes, "not_kept_at_this_size") is silent
         assert not has_code(found["recall"].notes, "not_kept_at_this_size")
+
+
+@pytest.mark.parametrize("kind", [int, bool, str])
+def test_a_cross_table_of_pandas_is_the_table_of_its_labels(kind):
+    truth = pd.Series([0] * 30 + [1] * 10).astype(kind)
+    called = pd.Series([0] * 25 + [1] * 12 + [0] * 3).astype(kind)
+    by_rows = tr.evaluate(truth, called)
+    by_counts = tr.evaluate_counts(pd.crosstab(truth, called))
+    assert by_counts["recall"].value == by_rows["recall"].value == 0.7
+    assert by_counts.labels == by_rows.labels
+
+
+def test_a_cross_table_with_other_classes_in_its_columns_is_refused():
+    table = pd.DataFrame([[50, 10], [5, 100]], index=["a", "b"], columns=["b", "a"])
+    with pytest.raises(InputError, match=r"in one order; got 'a', 'b' and 'b', 'a'\. Put them"):
+        tr.evaluate_counts(table, pos_label="a")
+    assert tr.evaluate_counts(pd.DataFrame([[50, 10], [5, 100]])).labels == ("0", "1")
+
+
+def test_the_count_that_is_no_count_is_shown():
+    with pytest.raises(InputError, match=r"whole numbers from 0 on; got 1\.5"):
+        tr.evaluate_counts([[50, 1.5], [5, 100]])
+
+
+def test_a_threshold_that_would_change_nothing_is_refused():
+    with pytest.raises(InputError, match=r"without predicted labels; got 0\.9 .* --pred ''"):
+        tr.evaluate([0, 1], [0, 1], y_score=[0.1, 0.5], threshold=0.9)
+    with pytest.raises(InputError, match=r"without predicted labels"):
+        tr.compare([0, 1], [0, 1], [1, 1], scores=[[0.1, 0.5], [0.2, 0.3]], threshold=0.9)
+    with pytest.raises(InputError, match=r"one score per row, .* there are 3 score columns"):
+        tr.evaluate([0, 1, 2], y_score=np.eye(3), threshold=0.9)
+
+
+def test_one_threshold_serves_a_model_without_predictions():
+    scores = [[0.1, 0.5], [0.2, 0.3]]
+    compared = tr.compare([0, 1], [0, 1], None, scores=scores, threshold=0.4)
+    assert compared.evaluations["second"]["recall"].value == 0.0
+
+
+def test_label_sets_without_any_label_have_no_wrong_example():
+    nothing = tr.evaluate([[], []], [[], []], multilabel=True, measures=["accuracy", "f1_macro"])
+    assert nothing["accuracy"].value == 1.0
+    assert np.isnan(nothing["f1_macro"].value)
+
+
+def test_paths_that_are_none_are_refused():
+    with pytest.raises(InputError, match=r"`paths` must be files or folders; got 3\."):
+        tr.evaluate_files(3)

@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+import truerisk as tr
 from truerisk.errors import InputError, RefitError, ResourceError
 from truerisk.estimation.refits.estimate import estimate
 
@@ -303,3 +305,41 @@ def test_what_cannot_be_meant_is_refused(change, message):
     given = {"model": DummyClassifier(), "X": X, "y": Y, **few, **change}
     with pytest.raises(InputError, match=re.escape(message)):
         estimate(given.pop("model"), given.pop("X"), given.pop("y"), **given)
+
+
+FEATURES = pd.DataFrame({"x": np.arange(40.0) % 7, "z": np.arange(40.0) % 3})
+LABELS = pd.Series((np.arange(40) % 7 > 3).astype(int))
+REVERSED = LABELS.iloc[::-1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tr.estimate("knn", FEATURES, REVERSED),
+        lambda: tr.estimate("knn", FEATURES, LABELS, groups=REVERSED),
+        lambda: tr.estimate(GaussianNB(), FEATURES, LABELS, sample_weight=REVERSED),
+        lambda: tr.learning_curve("knn", FEATURES, REVERSED),
+        lambda: tr.compare_models("knn", "tree", FEATURES, REVERSED),
+        lambda: tr.best_of(["knn", "tree"], FEATURES, REVERSED),
+        lambda: tr.perturbation("linear_svm", FEATURES, REVERSED),
+        lambda: tr.select(SVC(), FEATURES, REVERSED),
+        lambda: tr.leave_one_out(SVC(), FEATURES, REVERSED),
+        lambda: tr.xi_alpha(SVC().fit(FEATURES, LABELS), FEATURES, REVERSED),
+        lambda: tr.without_resampling(SVC(), FEATURES, REVERSED),
+        lambda: tr.evaluate_model(GaussianNB().fit(FEATURES, LABELS), FEATURES, REVERSED),
+    ],
+)
+def test_rows_and_labels_in_different_orders_are_refused(call):
+    with pytest.raises(InputError, match=r"in different orders\. Align them \(\w+\.loc\[X\.index"):
+        call()
+
+
+def test_a_failure_of_every_refit_is_told_once():
+    gaps = FEATURES.mask(FEATURES["x"] == 1)
+    with pytest.raises(RefitError) as failed:
+        tr.estimate(GaussianNB(), gaps, LABELS, repeats=1)
+    message = str(failed.value)
+    assert "it failed in 10 of 10: fold 1: ValueError: Input X contains NaN." in message
+    assert "; fold 2: the same; fold 3: the same." in message
+    assert message.count("Input X contains NaN") == 1
+    assert "\n" not in message

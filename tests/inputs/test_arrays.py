@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,8 +7,16 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import truerisk as tr
 from truerisk.errors import InputError
-from truerisk.inputs.arrays import as_column, code_groups, code_label_sets, code_labels
+from truerisk.inputs.arrays import (
+    as_column,
+    as_scores,
+    check_weights,
+    code_groups,
+    code_label_sets,
+    code_labels,
+)
 
 columns = st.one_of(
     st.lists(st.integers(-5, 5), min_size=1),
@@ -154,3 +164,65 @@ def test_a_sparse_matrix_may_hold_zeros_and_one_entry_in_two_parts():
         coded = code_label_sets(matrix)
         assert [coded.members[code] for code in coded.truth] == [("0",), ("1",)]
     assert explicit.nnz == 3  # what was given stays as it was
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int8, np.bool_])
+def test_integers_of_every_type_are_the_same_labels(kind):
+    coded = code_labels(np.array([0, 1, 1], kind), np.array([0, 1, 0]))
+    assert coded.members == (("0",), ("1",))
+    assert coded.predicted.tolist() == [0, 1, 0]
+
+
+def test_large_unsigned_integers_keep_all_digits():
+    coded = code_labels(np.array([2**64 - 1, 1], np.uint64), np.array([1, -1]))
+    assert coded.members == (("-1",), ("1",), (str(2**64 - 1),))
+
+
+@pytest.mark.parametrize("label", [1e300, -1e19, 2.0**53 + 2])
+def test_floating_labels_that_are_rounded_are_refused(label):
+    with pytest.raises(InputError, match=r"two labels may have become one\. Give them as integers"):
+        code_labels(np.array([label, 1.0]))
+
+
+@pytest.mark.parametrize("entry", [np.int64, np.int8, float, np.float32, int])
+def test_objects_that_are_numbers_are_labels(entry):
+    column = np.array([entry(one) for one in (0, 1, 1)], dtype=object)
+    assert code_labels(column).members == (("0",), ("1",))
+
+
+def test_objects_that_are_booleans_of_numpy_are_labels():
+    column = np.empty(2, object)
+    column[:] = [*np.array([0], bool), True]
+    assert code_labels(column).members == (("False",), ("True",))
+
+
+def test_a_single_strange_type_is_not_called_several():
+    with pytest.raises(InputError, match=r"`y_true` must hold labels; got complex\. Make texts"):
+        code_labels(np.array([1j, 2j], dtype=object))
+
+
+def test_decimals_and_objects_are_scores_and_weights():
+    objects = np.array([Decimal("0.25"), 1, np.float32(0.5)], dtype=object)
+    assert as_scores(objects).tolist() == [0.25, 1.0, 0.5]
+    assert check_weights(objects).tolist() == [0.25, 1.0, 0.5]
+    with pytest.raises(InputError, match=r"1 is NaN, at index 1"):
+        as_scores(np.array([Decimal(1), None], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("column", "fault"),
+    [
+        ({0, 1}, "an order; got a set"),
+        ({0: 1, 1: 0}, "an order; got a dict"),
+        ((one for one in [0, 1]), "a length; got <generator"),
+        (np.ma.array([0, 1], mask=[True, False]), "a value everywhere; 1 is masked, at index 0"),
+    ],
+)
+def test_what_is_no_column_is_named(column, fault):
+    with pytest.raises(InputError, match=f"`y_pred` must have {fault}"):
+        tr.evaluate([0, 1], column)
+
+
+def test_scores_in_a_matrix_of_one_column_are_refused_with_the_remedy():
+    with pytest.raises(InputError, match=r"`y_score` must be one column .* \(2, 1\)\. Use \.ravel"):
+        tr.evaluate([0, 1], y_score=[[0.1], [0.9]])

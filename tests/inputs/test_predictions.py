@@ -1,6 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
+import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.inputs.predictions import Predictions
 
@@ -75,3 +77,12 @@ def test_a_label_without_a_score_column_is_refused():
         coded.against_the_rest("a")
     with pytest.raises(InputError, match="'c' has none"):
         coded.against_the_rest("c")
+
+
+def test_labels_that_are_the_numbers_of_the_score_columns_are_told_how():
+    frame = pd.DataFrame({"label": [0.0, 1.0], "proba_0": [0.9, 0.2], "proba_1": [0.1, 0.8]})
+    words = frame.astype({"label": str})
+    with pytest.raises(InputError, match=r"'0\.0' has none, .* Use --numeric-labels"):
+        tr.evaluate_frame(words)
+    options = tr.ReadingOptions(numeric_labels=True)
+    assert tr.evaluate_frame(words, options=options)["recall"].value == 1.0

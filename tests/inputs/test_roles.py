@@ -152,3 +152,10 @@ def test_columns_of_a_table_and_classes_of_score_columns():
 def test_the_positive_one_of_two_score_columns():
     assert positive_of_pair(("0", "1"), None) == "1"
     assert positive_of_pair(("ham", "spam"), None) is None
+
+
+@pytest.mark.parametrize("name", ["y_pred_proba", "predicted_proba", "prediction_score"])
+def test_scores_named_after_predictions_are_scores(name):
+    roles = resolve_roles(("y_true", name), Roles())
+    assert roles.score == name
+    assert roles.pred is None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truerisk.checks import LARGEST_COUNT, shown
+from truerisk.checks import LARGEST_COUNT, listed, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble
 from truerisk.evaluation.prediction_tally import PredictionTally
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from truerisk.inputs.records.parquet import ParquetFile
 
 Progress = Callable[[int], None]
+SHOWN_CLASSES = 10
 READ_IN_PIECES = 2**20  # rows of Parquet files; fewer are read in order
 
 
@@ -120,7 +121,8 @@ def evaluate(
     probabilities
         Whether the scores are probabilities, which have a log loss and a Brier score.
     threshold
-        Call an example positive when its score is at least this, if no predictions are given.
+        Call an example positive when its score is at least this; refused where predictions are
+        given.
     reject
         The predicted label that means "not classified".
     measures
@@ -408,10 +410,11 @@ def evaluate_counts(
     Parameters
     ----------
     table
-        Whole numbers.  Two classes without `labels` are positive ("1") and then negative ("0"), as
-        the textbooks print them.
+        Whole numbers, such as a table of `pandas.crosstab`, whose names are those of the classes.
+        Two classes without names are positive ("1") and then negative ("0"), as the textbooks
+        print them.
     labels
-        Names of the classes, in the order of the rows.
+        Names of the classes, in the order of the rows; those of the frame if absent.
     level, pos_label, betas, costs, binomial, cell_interval, replicates, random_state, prior
         As for `evaluate`.
     zero_division, average_over, reject, measures, max_classes
@@ -425,6 +428,8 @@ def evaluate_counts(
     """
     request = Request.of(locals())
     counts = np.asarray(table)
+    if labels is None:
+        labels = _names_of_frame(table)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
         raise InputError(f"`table` must be K × K with K ≥ 2; got shape {counts.shape}.")
     _refuse_what_counts_nothing(counts.ravel().tolist())
@@ -441,10 +446,25 @@ def evaluate_counts(
 def _refuse_what_counts_nothing(counts: list[Any]) -> None:
     wrong = [count for count in counts if type(count) is not int or count < 0]
     if wrong:
-        raise InputError(f"`table` must hold whole numbers from 0 on; got {shown(wrong[0])}.")
+        first = next((count for count in wrong if count % 1), wrong[0])
+        raise InputError(f"`table` must hold whole numbers from 0 on; got {shown(first)}.")
     # Python's integers do not overflow, as the sum of an array may.
     if sum(counts) > LARGEST_COUNT:
         raise InputError(f"`table` must count at most 2**53 examples in all; got {sum(counts)}.")
+
+
+def _names_of_frame(table: Any) -> list[str] | None:
+    """Name the classes of a frame of pandas, if its rows and columns have names."""
+    if not hasattr(table, "iloc") or type(table.index).__name__ == "RangeIndex":
+        return None
+    rows, columns = list(map(str, table.index)), list(map(str, table.columns))
+    if rows != columns:
+        raise InputError(
+            f"`table` must have the same classes in its rows and columns, in one order; got "
+            f"{listed(rows, SHOWN_CLASSES)} and {listed(columns, SHOWN_CLASSES)}. Put them in one "
+            "order: table.reindex(index=classes, columns=classes, fill_value=0)."
+        )
+    return rows
 
 
 def _class_names(n_classes: int, labels: Sequence[Any] | None) -> tuple[str, ...]:

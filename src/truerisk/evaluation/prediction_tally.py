@@ -14,6 +14,7 @@ from truerisk.evaluation.request import Request
 from truerisk.inputs.arrays import Members
 from truerisk.inputs.predictions import (
     Predictions,
+    check_threshold,
     made_predictions,
     no_such_positive,
     positive_of_pair,
@@ -139,6 +140,7 @@ class PredictionTally:
 
     def predicted(self, predictions: Predictions) -> NDArray[Any] | None:
         """Give the predictions; make them of scores, where there are none and it is plain how."""
+        check_threshold(self.request.threshold, predicted=predictions.predicted is not None)
         if predictions.predicted is not None:
             return predictions.predicted
         score, threshold = predictions.score, self.request.threshold

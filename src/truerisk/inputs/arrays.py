@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Codes, Flags, Indices
 from truerisk.checks import counted, shown
 from truerisk.errors import InputError
+from truerisk.labels import LARGEST_WHOLE
 
 LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
 # What to do about labels with a fraction, by the name of their argument.
@@ -30,16 +33,16 @@ class CodedLabels:
     multilabel: bool = False
 
 
-def as_column(column: Any) -> NDArray[Any]:
+def as_column(column: Any, name: str = "") -> NDArray[Any]:
     """Make an array of a column or a frame without changing what is in it.
 
     In a list with a text NumPy writes everything out as text, NaN as "nan" and 1 as "1", and drops
-    NUL characters: then the array is one of Python objects.
+    NUL characters: then the array is one of Python objects.  `name` is what messages call it.
     """
     if isinstance(column, np.ndarray):
-        return column if type(column) is np.ndarray else _plain_array(column)
+        return column if type(column) is np.ndarray else _plain_array(column, name)
     if not isinstance(column, (list, tuple)):
-        column = _native_array(column)
+        column = _native_array(column, name)
     array = np.asarray(column)
     if array.dtype.kind != "U" or hasattr(column, "dtype"):
         return array
@@ -49,18 +52,22 @@ def as_column(column: Any) -> NDArray[Any]:
     return array if array.tolist() == things.tolist() else things
 
 
-def _plain_array(column: NDArray[Any]) -> NDArray[Any]:
+def _called(name: str) -> str:
+    return f"`{name}`" if name else "A column"
+
+
+def _plain_array(column: NDArray[Any], name: str) -> NDArray[Any]:
     """Make an array of a kind of array; where it is masked, there is no value."""
     mask = np.asarray(getattr(column, "mask", False))
     if mask.any():
         raise InputError(
-            f"A column must have a value everywhere; {counted(mask, 'masked')}. "
+            f"{_called(name)} must have a value everywhere; {counted(mask, 'masked')}. "
             "Drop these examples first."
         )
     return np.asarray(column)
 
 
-def _native_array(column: Any) -> Any:
+def _native_array(column: Any, name: str) -> Any:
     """Make an array of a series or a frame of any library, or of what another library exports."""
     if _is_frame_library(column):
         import narwhals
@@ -72,7 +79,7 @@ def _native_array(column: Any) -> Any:
         return np.from_dlpack(column)
     if isinstance(column, (set, frozenset, dict)):
         raise InputError(
-            f"A column must have an order; got a {type(column).__name__}. Make a list of it."
+            f"{_called(name)} must have an order; got a {type(column).__name__}. Make a list of it."
         )
     return column
 
@@ -94,11 +101,13 @@ def column_names(column: Any) -> tuple[str, ...] | None:
     return None if names is None or callable(names) else tuple(map(str, names))
 
 
-def number_of_rows(column: Any) -> int:
-    """Return the length of anything that may be a column."""
+def number_of_rows(column: Any, name: str = "") -> int:
+    """Return the length of anything that may be a column; `name` is what messages call it."""
     shape = getattr(column, "shape", None)
     if not shape and not hasattr(column, "__len__"):
-        raise InputError(f"A column must have a length; got {shown(column)}. Make a list of it.")
+        raise InputError(
+            f"{_called(name)} must have a length; got {shown(column)}. Make a list of it."
+        )
     return int(shape[0]) if shape else len(column)
 
 
@@ -117,9 +126,13 @@ def check_row_labels(**columns: Any) -> None:
         if index.sort_values().equals(other.sort_values()):
             raise InputError(
                 f"`{first}` and `{name}` must have their rows in one order; their indices hold the "
-                f"same labels in different orders. Align them ({name}.loc[{first}.index]), or use "
+                f"same labels in different orders. Align them ({_aligned(name, first)}), or use "
                 ".to_numpy() to pair them by position."
             )
+
+
+def _aligned(name: str, first: str) -> str:
+    return f"{name if name.isidentifier() else 'them'}.loc[{first}.index]"
 
 
 def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:
@@ -133,7 +146,7 @@ def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> Cod
     _refuse_mixed_kinds(columns)
     coded = [_distinct_and_codes(column) for column in columns.values()]
     # np.unique loads np.ma at its first call, which takes as long as 30,000 rows.
-    values = np.sort(np.concatenate([distinct for distinct, _ in coded]))
+    values = np.sort(np.concatenate(_in_one_type([distinct for distinct, _ in coded])))
     values = values[np.append(True, values[1:] != values[:-1])]
     places = [np.searchsorted(values, distinct).astype(np.int32) for distinct, _ in coded]
     codes = [
@@ -178,7 +191,7 @@ def indicator_names(column: Any, labels: Sequence[Any] | None) -> tuple[str, ...
 
 def code_groups(groups: Any) -> Indices:
     """Give the groups of examples numbers from 0."""
-    column = as_column(groups)
+    column = as_column(groups, "groups")
     if column.dtype.kind in "fO":
         missing = list(map(_is_missing, column.tolist()))
         if any(missing):
@@ -197,7 +210,7 @@ def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) ->
     """Check scores: n finite numbers, or an n × K matrix of them."""
     if is_sparse(scores):
         raise InputError(f"`{name}` must be dense; got a sparse matrix. Use .toarray().")
-    table = as_column(scores)
+    table = _as_numbers(as_column(scores, name))
     if table.ndim not in {1, 2} or table.dtype.kind not in "fiub":
         raise InputError(
             f"`{name}` must be numbers, n of them or an n × K matrix; "
@@ -219,9 +232,20 @@ def as_scores(scores: Any, name: str = "y_score", *, allow_inf: bool = False) ->
     return table
 
 
+def _as_numbers(column: NDArray[Any]) -> NDArray[Any]:
+    """Read a column of Python's numbers, such as decimals of a database; None is NaN."""
+    if column.dtype.kind != "O":
+        return column
+    things = column.ravel().tolist()
+    if not all(isinstance(one, (Real, Decimal)) or _is_missing(one) for one in things):
+        return column
+    numbers = [np.nan if _is_missing(one) else float(one) for one in things]
+    return np.array(numbers, dtype=np.float64).reshape(column.shape)
+
+
 def check_weights(sample_weight: Any) -> Array:
     """Check weights: one finite number for each example, not negative, not all 0."""
-    weights = as_column(sample_weight)
+    weights = _as_numbers(as_column(sample_weight, "sample_weight"))
     if weights.ndim != 1 or weights.dtype.kind not in "fiub":
         raise InputError(
             f"`sample_weight` must be one number for each example; "
@@ -249,7 +273,7 @@ def _code_indicators(
     if is_sparse(column):
         patterns, at = _sparse_patterns(column, name)
     else:
-        matrix = as_column(column)
+        matrix = as_column(column, name)
         _refuse_other_than_indicators(matrix, name)
         patterns, at = _distinct_rows(matrix.astype(bool))
     sets = [tuple(sorted([names[k] for k in row])) for row in patterns]
@@ -311,7 +335,7 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:
     if is_sparse(column):
         raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {remedy}")
     try:
-        array = as_column(column)
+        array = as_column(column, name)
     except InputError:
         raise
     except ValueError:  # NumPy makes no array of collections of several lengths
@@ -331,7 +355,10 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind == "O":
         return _texts_of_one_kind(array, name)
     if array.dtype.kind not in "biuUT":
-        raise InputError(f"`{name}` must hold integers, booleans or texts; got {array.dtype}.")
+        raise InputError(
+            f"`{name}` must hold integers, booleans or texts; got {array.dtype}. "
+            "Use .astype(str) to make texts of them."
+        )
     return array
 
 
@@ -354,6 +381,13 @@ def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
         first = array[array != np.floor(array)][0]
         remedy = REMEDIES.get(name, "Hand scores to `y_score`.")
         raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {remedy}")
+    extreme = np.abs(array) > LARGEST_WHOLE
+    if extreme.any():
+        raise InputError(
+            f"`{name}` must hold labels; got {shown(float(array[extreme][0]))}, and floating-point "
+            "numbers over 2**53 are rounded: two labels may have become one. Give them as integers "
+            "or texts."
+        )
     return array.astype(np.int64)
 
 
@@ -373,8 +407,10 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
     if kinds <= {str}:
         _refuse_nul(array, name)
         return array.astype(np.str_)
-    if kinds <= {bool} or kinds <= {int}:
-        return np.array(array.tolist())
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return np.array(array.tolist(), dtype=np.bool_)
+    if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
+        return np.array([int(value) for value in array.tolist()])
     if any(issubclass(kind, COLLECTIONS) for kind in kinds):
         raise _collections(array, name)
     missing = list(map(_is_missing, array.tolist()))
@@ -383,8 +419,11 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
             f"`{name}` must have a label everywhere; {counted(missing, 'missing')}. "
             "Drop these examples first."
         )
+    if all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
+        return _whole_labels(np.array(array.tolist(), dtype=np.float64), name)
     listed = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise InputError(f"`{name}` must hold labels of one type; got {listed}.")
+    which = f"labels of one type; got {listed}" if len(kinds) > 1 else f"labels; got {listed}"
+    raise InputError(f"`{name}` must hold {which}. Make texts of them.")
 
 
 def missing_in(column: NDArray[Any]) -> Flags:
@@ -415,6 +454,15 @@ def _refuse_mixed_kinds(columns: dict[str, NDArray[Any]]) -> None:
             f"`y_true` and `y_pred` must hold labels of one type; {sets}. "
             "Convert one of them: '1' and 1 are different labels."
         )
+
+
+def _in_one_type(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Make signed and unsigned integers comparable: NumPy would make floating-point numbers."""
+    if np.result_type(*columns).kind != "f":
+        return columns
+    largest = max(int(column.max(initial=0)) for column in columns)
+    kind = np.int64 if largest <= np.iinfo(np.int64).max else np.object_
+    return [column.astype(kind) for column in columns]
 
 
 def _distinct_and_codes(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

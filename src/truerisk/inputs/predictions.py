@@ -27,6 +27,7 @@ from truerisk.inputs.arrays import (
 from truerisk.inputs.roles import classes_of_columns
 from truerisk.labels import (
     Spelling,
+    as_number,
     check_same_spelling,
     in_order,
     label_among,
@@ -103,8 +104,15 @@ class Predictions:
         }
         check_row_labels(**given)
         columns = {name: column for name, column in given.items() if column is not None}
-        check_same_length(**{name: range(number_of_rows(one)) for name, one in columns.items()})
+        check_same_length(
+            **{name: range(number_of_rows(one, name)) for name, one in columns.items()}
+        )
         score = None if y_score is None else as_scores(y_score, score_name, allow_inf=allow_inf)
+        if score is not None and score.shape[1:] == (1,) and not multilabel:
+            raise InputError(
+                f"`{score_name}` must be one column of scores, or one per class; got shape "
+                f"{score.shape}. Use .ravel(), of a frame its column."
+            )
         weight = None if sample_weight is None else check_weights(sample_weight)
         group = None if groups is None else code_groups(groups)
         try:
@@ -273,6 +281,12 @@ def made_predictions(
 ) -> Indices | None:
     """Predict the class that scores highest; of several labels, all that reach the threshold."""
     if not multilabel:
+        if threshold is not None:
+            raise InputError(
+                "`threshold` must be for one score per row, or for two with a positive label; "
+                f"there are {len(classes)} score columns, and the class that scores highest is "
+                "predicted. Leave it out, or choose one column with --score (y_score= in Python)."
+            )
         codes = np.array([code_of((label,)) for label in classes])
         return np.asarray(codes[score.argmax(axis=1)])
     if threshold is None:
@@ -280,6 +294,16 @@ def made_predictions(
     patterns, at = np.unique(score >= threshold, axis=0, return_inverse=True)
     sets = [tuple(sorted(np.array(classes)[row].tolist())) for row in patterns]
     return np.asarray(np.array([code_of(one) for one in sets])[at.ravel()])
+
+
+def check_threshold(threshold: float | None, *, predicted: bool) -> None:
+    """Refuse a threshold where the labels are predicted already: it would change nothing."""
+    if threshold is not None and predicted:
+        raise InputError(
+            f"`threshold` must be given without predicted labels; got {threshold:g} and labels, "
+            "which would stay as they are. Leave it out, or leave the labels aside: --pred '' "
+            "(y_pred=None in Python)."
+        )
 
 
 def no_such_positive(pos_label: str, labels: Sequence[str]) -> InputError:
@@ -290,10 +314,17 @@ def no_such_positive(pos_label: str, labels: Sequence[str]) -> InputError:
 
 def unscored(label: str, classes: Iterable[str]) -> InputError:
     """Make the error of a label that has no score column."""
+    classes = tuple(classes)
+    number = as_number(label)
+    alike = number is not None and number in set(map(as_number, classes))
+    spelt = (
+        " Use --numeric-labels (numeric_labels=True in Python) to make them one." if alike else ""
+    )
     return InputError(
         f"Every class must have a score column; {shown(label)} has none, the columns are of "
-        f"{', '.join(map(shown, classes))}. Name the columns after the labels, rename the labels "
-        "with --map (label_map= in Python), or use --score for the column of the positive label."
+        f"{', '.join(map(shown, classes))}.{spelt} Name the columns after the labels, rename the "
+        "labels with --map (label_map= in Python), or use --score for the column of the positive "
+        "label."
     )
 
 

@@ -27,7 +27,8 @@ USUAL_NAMES = {
     ),
     "score": _words(
         "score scores y_score y_scores prob proba probability probabilities p y_prob y_proba "
-        "decision decision_function confidence logit margin pred_proba predict_proba p_hat"
+        "decision decision_function confidence logit margin pred_proba predict_proba p_hat "
+        "y_pred_proba predicted_proba predicted_probability prediction_score"
     ),
     "group": _words("group groups cluster patient patient_id subject subject_id user user_id"),
     "weight": _words("weight weights sample_weight sample_weights"),

@@ -374,6 +374,8 @@ def prior_of(cells: Cells) -> Array:
     prior = np.zeros(len(cells.totals))
     true, called = cells.codes
     if cells.multilabel:
+        if not len(occurs):  # no label at all
+            return prior
         both, truth, predicted = (one.sizes for one in cells.sides)
         single = (truth + predicted - both == 1) & occurs[np.maximum(true, called)]
         prior[single] = HALF_A_UNIT

@@ -8,6 +8,7 @@ import numpy as np
 
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate
+from truerisk.inputs.arrays import check_row_labels
 from truerisk.learners.refits import number_of_rows, scores_of
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES
@@ -51,6 +52,7 @@ def evaluate_model(
     >>> print(evaluate_model(model, X[100:], y[100:])["recall"])
     recall = 1.000 [0.929, 1.000] at 95 % (clopper_pearson, n = 50, this model)
     """
+    check_row_labels(X=X, y=y, sample_weight=sample_weight, groups=groups)
     predicted = predicted_by(model, X)
     truth = np.asarray(y)
     if truth.ndim != 1:

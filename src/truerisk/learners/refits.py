@@ -25,7 +25,7 @@ from truerisk.measures.registry import base_measure
 Arrays = dict[str, NDArray[Any]]
 
 SILENT = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)  # of libraries, not of data
-MAX_CHARACTERS = 300  # of a warning
+MAX_CHARACTERS = 300  # of a warning or a failure
 
 
 def refit(shared: Mapping[str, Any], at: int) -> Arrays:

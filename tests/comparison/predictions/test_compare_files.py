@@ -235,3 +235,14 @@ def test_files_are_compared_as_their_columns_are(tmp_path):
     expected = compare(truth, *called, scores=scores, names=["a", "b"], region=0.1, random_state=4)
     assert found.pairs == expected.pairs
     assert found.beside == expected.beside
+
+
+@pytest.mark.parametrize(
+    ("other", "remedy"),
+    [("0.0", "same number: use --numeric-labels"), ("0 ", "white space: use --strip")],
+)
+def test_true_labels_that_two_files_spell_in_two_ways_have_a_remedy(tmp_path, other, remedy):
+    for name, label in (("a", "0"), ("b", other)):
+        (tmp_path / f"{name}.csv").write_text(f"y_true,y_pred\n{label},{label}\n1,1\n")
+    with pytest.raises(InputError, match=rf"first at row 1: .* in .*b\.csv\. They .*{remedy}"):
+        compare_files([tmp_path / "a.csv", tmp_path / "b.csv"])

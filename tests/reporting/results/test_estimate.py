@@ -152,3 +152,7 @@ def test_every_interval_on_the_page_is_told_what_was_measured_of_it(perturbed):
     }  # fmt: skip
     assert "covered" in words["agreement binomial"]
     assert "not measured" in words["vc bound"]
+
+
+def test_a_report_without_rivals_has_a_page(perturbed):
+    assert "In training" in perturbed.report().html

@@ -131,3 +131,13 @@ def test_names_stay_inert_on_the_page(choice):
     page = report_of(choice).html
     assert HOSTILE not in page
     assert "&lt;i&gt;tree" in page
+
+
+def test_a_terminal_names_no_interval_that_refits_do_not_have():
+    result = estimate("majority", np.eye(20), [0, 1] * 10, repeats=1, random_state=1)
+    *_, facts = (
+        block for block in LearnerEvaluationPresenter().blocks(result) if hasattr(block, "facts")
+    )
+    said = dict(facts.facts)
+    assert said["interval"] == "variance_components"
+    assert not {"interval of k of n", "interval of other measures"} & set(said)

@@ -315,7 +315,10 @@ def compare_models(
     of_measures = _given(betas=tuple(betas) or None, costs=costs, average_over=average_over)
     of_weights = _given(replicates=replicates, losses=losses, interval=interval, second_X=second_X)
     # The error rate does not depend on which class is the positive one.
-    examples = Examples.of(X, y, groups, pos_label, needs_positive=method != PERTURBATION)
+    needs_positive = method != PERTURBATION
+    examples = Examples.of(
+        X, y, groups, pos_label, needs_positive=needs_positive, sample_weight=sample_weight
+    )
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
     comparisons: list[Comparison]

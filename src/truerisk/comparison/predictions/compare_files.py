@@ -24,6 +24,7 @@ from truerisk.inputs.arrays import code_groups
 from truerisk.inputs.files import log_of
 from truerisk.inputs.records.places import local_path, shown_path
 from truerisk.inputs.roles import ROLES, is_usual
+from truerisk.labels import remedy_of_spelling
 from truerisk.tallies.cells import MAX_CLASSES
 from truerisk.tallies.question_values import QuestionValues
 
@@ -375,11 +376,14 @@ def _check_truth(models: list[ModelFile]) -> None:
         wrong = np.flatnonzero(other != truth) if other is not None else np.empty(0, np.intp)
         if len(wrong):
             row = int(wrong[0])
-            got = [shown("|".join(members[int(codes[row])])) for codes in (truth, other)]
+            labels = ["|".join(members[int(codes[row])]) for codes in (truth, other)]
+            got = list(map(shown, labels))
+            remedy = remedy_of_spelling(*labels)
             raise InputError(
                 f"The files must have the same true labels; they differ for {len(wrong)} of "
                 f"{len(truth)} examples, first at {_place(first, row)}: {got[0]} in "
                 f"{shown_path(first.path)}, {got[1]} in {shown_path(model.path)}."
+                f"{remedy}"
             )
 
 

@@ -18,6 +18,7 @@ from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import (
     AS_WRITTEN,
     Predictions,
+    check_threshold,
     made_predictions,
     positive_of_pair,
     score_classes,
@@ -109,7 +110,8 @@ class JoinedPredictions:
         classes, multilabel = self.shared.classes, self.shared.multilabel
         if classes is None and (multilabel or len(self.labels) >= MANY_CLASSES):
             classes = self.labels
-        tally = PredictionTally(request, multilabel, classes)
+        # The predictions are made already.
+        tally = PredictionTally(replace(request, threshold=None), multilabel, classes)
         return tally.add(self.models[model]).finish(self.shared.members)
 
     def with_made_predictions(self, request: Request) -> "JoinedPredictions":
@@ -118,6 +120,8 @@ class JoinedPredictions:
         Of the score columns of two classes, that of the positive label stays.
         """
         self._check_spelling(request)
+        every = all(model.predicted is not None for model in self.models)
+        check_threshold(request.threshold, predicted=every)
         return self._with_one_score(request).with_highest_or_above(request)
 
     def with_highest_or_above(self, request: Request) -> "JoinedPredictions":

@@ -267,7 +267,9 @@ def learning_curve(
     if estimate is not None:
         check_choice(estimate, ESTIMATES, "estimate")
     measure, scorer = single_scoring(measure, scoring, "error_rate")
-    examples = Examples.of(X, y, groups, pos_label, needs_positive=False)
+    examples = Examples.of(
+        X, y, groups, pos_label, needs_positive=False, sample_weight=sample_weight
+    )
     check_enough(examples)
     labels, codes, units = examples.labels, examples.codes.astype(np.intp), units_of(groups)
     at = positive_at(measure, labels, None if pos_label is None else label_among(pos_label, labels))

@@ -240,7 +240,9 @@ def estimate(
     requested = scoring_of(scoring)
     measures = requested.measures if scoring is not None else measures
     needs_positive = measures is None or any(map(_needs_positive, measures))
-    examples = Examples.of(X, y, groups, pos_label, needs_positive=needs_positive)
+    examples = Examples.of(
+        X, y, groups, pos_label, needs_positive=needs_positive, sample_weight=sample_weight
+    )
     if examples.groups is not None and examples.groups.max() == examples.n - 1:
         examples = replace(examples, groups=None)  # groups of one are single examples
     model = as_learner(model, examples.X, examples=examples.n)

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from truerisk.checks import counted, shown
 from truerisk.errors import InputError
-from truerisk.inputs.arrays import CodedLabels, as_column, code_groups, code_labels
+from truerisk.inputs.arrays import (
+    CodedLabels,
+    as_column,
+    check_row_labels,
+    code_groups,
+    code_labels,
+)
 from truerisk.labels import label_among, positive_of_two
 from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import Metadata
@@ -40,8 +46,10 @@ class Examples:
         pos_label: Any = None,
         *,
         needs_positive: bool = True,
+        sample_weight: Any = None,
     ) -> "Examples":
         """Check that rows, labels and groups belong together, and that it is plain what to find."""
+        check_row_labels(X=X, y=y, groups=groups, sample_weight=sample_weight)
         rows = _as_rows(X)
         n = number_of_rows(rows)
         labels = _as_labels(y)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Indices
+from truerisk.checks import SHOWN_CHARACTERS
 from truerisk.errors import InputError, RefitError
 from truerisk.estimation.refits.corrected_errors import BootstrapTally, JackknifeTally
 from truerisk.estimation.refits.examples import Examples
@@ -31,7 +32,13 @@ from truerisk.evaluation.request import Request
 from truerisk.execution.checkpoint import Checkpoint
 from truerisk.execution.running import run_each
 from truerisk.intervals.cross_validation import nested_cells
-from truerisk.learners.refits import checked_once, is_of_libraries, is_plain, refit
+from truerisk.learners.refits import (
+    MAX_CHARACTERS,
+    checked_once,
+    is_of_libraries,
+    is_plain,
+    refit,
+)
 from truerisk.learners.scoring import MAX_LEFT_OUT, Scorer, chosen_to_leave_out, value_of_scores
 from truerisk.measures.averages import value_of_tables
 from truerisk.measures.costs import CostMatrix
@@ -261,10 +268,12 @@ class CollectedVotes:
         """Name the refits that failed; go on only if that is allowed and some are left."""
         if not self.failures or (allowed and len(self.failures) < len(self.plan)):
             return
-        named = "; ".join(
-            f"{self.plan.name(at)}: {message}"
-            for at, message in list(self.failures.items())[:SHOWN_FAILURES]
-        )
+        said: dict[str, str] = {}
+        for at, message in list(self.failures.items())[:SHOWN_FAILURES]:
+            short = " ".join(message.split())[:MAX_CHARACTERS]
+            repeated = short in said.values() and len(short) > SHOWN_CHARACTERS
+            said[self.plan.name(at)] = "the same" if repeated else short
+        named = "; ".join(f"{name}: {message}" for name, message in said.items())
         remedy = (
             ""
             if allowed

@@ -25,6 +25,7 @@ from truerisk.evaluation.assemble import assemble, estimates_of
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.inputs.arrays import check_row_labels
 from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
@@ -172,6 +173,7 @@ def leave_one_out(
         "average_over": None if average_over is None else tuple(average_over),
         "random_state": random_state,
     }
+    check_row_labels(X=X, y=y, sample_weight=sample_weight)
     check_choice(interval, (METHOD, BINOMIAL), "interval")
     model = as_learner(model, X)
     prepared = PreparedSVM.of_learner(model, X, y) if is_readable(model) else None

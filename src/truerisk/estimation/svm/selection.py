@@ -26,6 +26,7 @@ from truerisk.estimation.svm.xi_alpha import (
     two_sided_level,
     worst_slack,
 )
+from truerisk.inputs.arrays import check_row_labels
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Reportable, Row
 from truerisk.svm.blas_threads import few_blas_threads
@@ -160,6 +161,7 @@ def select(
     >>> chosen.best
     {'gamma': 1.0, 'C': 0.1}
     """
+    check_row_labels(X=X, y=y, sample_weight=sample_weight)
     model = as_learner(svm, X)
     if not is_readable(model):
         duals_of(model[-1] if isinstance(model, Pipeline) else model, X, y)  # says what it may be

@@ -16,6 +16,7 @@ from truerisk.estimation.svm.leave_one_out import leave_one_out
 from truerisk.estimation.svm.preparation import PreparedSVM
 from truerisk.estimation.svm.rivals import vc_dimension
 from truerisk.estimation.svm.xi_alpha import xi_alpha
+from truerisk.inputs.arrays import check_row_labels
 from truerisk.intervals.binomial import upper_bound
 from truerisk.intervals.bounds import margin_dimension, vc_bound
 from truerisk.learners.named_models import as_learner
@@ -104,6 +105,7 @@ def without_resampling(
     >>> [(one.method, round(one.value, 3)) for one in found.estimates][4:6]
     [('span_rule', 0.033), ('leave_one_out', 0.04)]
     """
+    check_row_labels(X=X, y=y, sample_weight=sample_weight)
     model = as_learner(svm, X)
     prepared = PreparedSVM.of(model, X, y) if is_readable(model) else PreparedSVM(model, X)
     if prepared.uses_labels:

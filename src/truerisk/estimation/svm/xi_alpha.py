@@ -20,6 +20,7 @@ from truerisk.estimation.svm.one_vs_rest_counts import (
     evaluation_of_one,
 )
 from truerisk.estimation.svm.preparation import PREPARED_ONCE
+from truerisk.inputs.arrays import check_row_labels
 from truerisk.measures.registry import base_and_average, find_measure, title_of
 from truerisk.results import Estimate, Evaluation, Finding, Interval, Side, Target
 from truerisk.svm.dual_of import FittedDual, duals_of
@@ -212,6 +213,7 @@ def xi_alpha(
     >>> print(xi_alpha(svm, X, y, refine="span")["error_rate"].interval)
     at most 0.034 with 95 % confidence
     """
+    check_row_labels(X=X, y=y, sample_weight=sample_weight)
     check_number(rho, "rho", low=0.0)
     if refine is not None:
         check_choice(refine, REFINEMENTS, "refine")

@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from truerisk.checks import SHOWN_CHARACTERS
+from truerisk.checks import SHOWN_CHARACTERS, shown
 from truerisk.errors import InputError, ResourceError
 
 COPIED_AT_ONCE = 2**20  # bytes
@@ -315,10 +315,13 @@ def _as_paths(paths: Any) -> list[Path]:
             f"`paths` must be files or folders; got a {type(paths).__name__}. "
             "Use evaluate_frame for a frame."
         )
+    if not isinstance(paths, Iterable):
+        raise InputError(f"`paths` must be files or folders; got {shown(paths)}.")
+    paths = list(paths)
     wrong = [path for path in paths if not isinstance(path, (str, os.PathLike))]
     if wrong:
         raise InputError(f"`paths` must be files or folders; got {type(wrong[0]).__name__}.")
-    if not len(paths):
+    if not paths:
         raise InputError("`paths` must name at least one file; got none.")
     return [local_path(path) for path in paths]
 

@@ -1,25 +1,41 @@
 """What files look like: their columns, what is odd, and the commands that answer questions."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from truerisk.evaluation.doctor import Diagnosis
+from truerisk.labels import as_number
 from truerisk.reporting import document as doc
 from truerisk.reporting.presenter import Presenter
 from truerisk.reporting.wording import count, counted
 
+MAX_DIGITS = 10
+
 
 def column_table(diagnosis: Diagnosis) -> doc.Table:
     """Give one row per column."""
-    columns: doc.Cells = {} if len(diagnosis.files) == 1 else {"File": lambda one: one.file}
+    last = {one.path: Path(one.path).name for one in diagnosis.files}
+    short = last if len(set(last.values())) == len(last) else {}
+    columns: doc.Cells = {}
+    if len(diagnosis.files) > 1:
+        columns["File"] = lambda one: short.get(one.file, one.file)
     columns |= {
         "Column": lambda one: one.name,
         "Looks like": lambda one: one.kind,
         "Role": lambda one: one.role,
         "#Distinct": lambda one: count(one.distinct),
         "#Missing": lambda one: count(one.missing),
-        "Examples": lambda one: ", ".join(one.examples),
+        "Examples": lambda one: ", ".join(map(_short, one.examples)),
     }
     return doc.table("Columns", columns, diagnosis.columns)
+
+
+def _short(example: str) -> str:
+    """Write a number of many digits with six of them, as a sight of it needs no more."""
+    if len(example) <= MAX_DIGITS:
+        return example
+    number = as_number(example)
+    return example if number is None else f"{number:.6g}"
 
 
 class DiagnosisPresenter(Presenter):

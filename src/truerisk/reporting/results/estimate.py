@@ -1,7 +1,7 @@
 """One estimate: the number, its interval in words, the refits or random weights it is made of."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -166,7 +166,7 @@ def _in_order(title: str, result: Resampled) -> doc.Chart:
 class PerturbationPresenter(EstimatePresenter):
     """An error rate with its interval by perturbation resampling; `rivals` are other rules."""
 
-    rivals: Mapping[str, Estimate] = field(default_factory=dict)
+    rivals: Mapping[str, Estimate] | None = None
 
     def title(self, result: Any) -> str:
         if result.measure == "error_rate":
@@ -204,7 +204,7 @@ class PerturbationPresenter(EstimatePresenter):
         ]
         entries += [
             doc.Entry(_rival_title(name), one, f"speaks of {one.target}")
-            for name, one in self.rivals.items()
+            for name, one in (self.rivals or {}).items()
         ]
         if entries:
             yield doc.estimate_forest(
@@ -216,7 +216,7 @@ class PerturbationPresenter(EstimatePresenter):
 
     def notes(self, result: Any) -> Iterator[str]:
         yield from result.notes
-        for name, one in self.rivals.items():
+        for name, one in (self.rivals or {}).items():
             yield from (f"{_rival_title(name)}: {note}" for note in one.notes)
 
     def facts(self, result: Any) -> doc.Facts:

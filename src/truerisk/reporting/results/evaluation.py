@@ -91,6 +91,7 @@ class EvaluationPresenter(Presenter):
     """Every measure of predictions, their classes, slices and scores."""
 
     question = "How good is this classifier?"
+    unused_settings: tuple[str, ...] = ()  # that a terminal must not give as if they were used
 
     def subtitle(self, evaluation: Evaluation) -> Iterator[str]:
         """Say how many examples and classes there are, and which intervals."""
@@ -148,7 +149,8 @@ class EvaluationPresenter(Presenter):
         if left:
             yield doc.Sentences([f"{left} --json has all."])
         yield doc.Sentences(remarks(evaluation), "Notes")
-        yield doc.FactList([*evaluation_facts(evaluation), *source_facts(evaluation.source)])
+        facts = evaluation_facts(evaluation, self.unused_settings)
+        yield doc.FactList([*facts, *source_facts(evaluation.source)])
 
     def tables(self, evaluation: Evaluation) -> Iterator[doc.Table]:
         """Give the tables of Markdown and LaTeX."""

@@ -40,6 +40,8 @@ class LearnerEvaluationPresenter(predictions.EvaluationPresenter):
     """The evaluation of a learner, and the refits it rests on."""
 
     question = "How good will this learner be?"
+    # They name the intervals of predictions; those of refits are other ones.
+    unused_settings = ("binomial", "cell_interval")
 
     def subtitle(self, result: Any) -> Iterator[str]:
         yield f"{method_title(result)}, {counted(result.refits, 'refit')}"
@@ -74,8 +76,7 @@ class LearnerEvaluationPresenter(predictions.EvaluationPresenter):
     def facts(self, evaluation: Any) -> doc.Facts:
         """Say what was assumed, in pairs of words."""
         yield "learner", evaluation.model
-        # The settings name the intervals of predictions; those of refits are other ones.
-        skip = ("model", "interval", "binomial", "cell_interval")
+        skip = ("model", "interval", *self.unused_settings)
         yield from predictions.evaluation_facts(evaluation, skip)
         yield "intervals", interval_names(evaluation.values())
         yield "refits", count(evaluation.refits)
