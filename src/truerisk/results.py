@@ -119,6 +119,15 @@ class Tabular(Frozen):
         """
         return frame_of(self.to_rows(), kind)
 
+    def to_metrics(self) -> dict[str, float]:
+        """Give every defined number that stands alone under its name, for experiment trackers."""
+        numbers = {
+            name: float(value)
+            for name, value in self._content().items()
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+        }
+        return {name: value for name, value in numbers.items() if not math.isnan(value)}
+
     def _content(self) -> dict[str, Any]:
         """Give what `to_dict` holds: fields that take part in comparisons of results."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]

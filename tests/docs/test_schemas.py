@@ -127,10 +127,22 @@ def test_every_result_becomes_a_table_metrics_and_one_line(results):
             assert len(result.to_frame(kind)) == len(rows)
         assert "\n" not in repr(result)
         assert len(repr(result)) < 250
-        if isinstance(result, Reportable):
-            metrics = result.to_metrics()
-            assert metrics
-            assert all(type(value) is float for value in metrics.values())
+        metrics = result.to_metrics()
+        assert all(type(value) is float for value in metrics.values())
+        # A curve may be its points alone.
+        assert metrics or not isinstance(result, Reportable)
+
+
+def test_metrics_of_curves_thresholds_and_plans_are_their_numbers():
+    curve = tr.roc([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.9])
+    assert curve.to_metrics() == {"auc": 0.75, "n_positive": 2.0, "n_negative": 2.0}
+    plan = tr.sample_size(half_width=0.1, expected=0.2)
+    assert plan.to_metrics() == {"n": float(plan.n), "level": 0.95, "assurance": 0.8}
+    best = tr.best_threshold(Y, X[:, 0])
+    recall = best.estimates["recall"]
+    metrics = best.to_metrics()
+    assert (metrics["at"], metrics["recall"]) == (best.at, recall.value)
+    assert metrics["recall_low"] == recall.interval.low
 
 
 def test_the_files_are_those_that_the_classes_give():

@@ -80,6 +80,13 @@ class ChosenThreshold(Tabular, Threshold):
         lines += map(str, self.guarantees)
         return "\n".join([*lines, *map(str, self.estimates.values())])
 
+    def to_metrics(self) -> dict[str, float]:
+        """Give the threshold, its counts, and the measures at it with their intervals."""
+        metrics = super().to_metrics()
+        for one in self.estimates.values():
+            metrics |= one.to_metrics()
+        return metrics
+
     def _rows(self) -> Iterator[Row]:
         """Give one row per measure at this threshold."""
         for one in self.estimates.values():
