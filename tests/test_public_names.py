@@ -41,3 +41,12 @@ def test_a_public_name_is_shown_at_work(name):
 def test_a_name_that_does_not_exist_is_refused():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = truerisk.no_such_name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_signature_names_its_types(name):
+    # NumPy's ArrayLike is a union of twelve types, which help and notebooks would write out.
+    found = getattr(truerisk, name)
+    if inspect.isfunction(found):
+        for one in inspect.signature(found).parameters.values():
+            assert len(inspect.formatannotation(one.annotation)) < 120, one

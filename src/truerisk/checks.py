@@ -9,9 +9,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, ArrayLike, Flags
 from truerisk.errors import InputError
 
 LARGEST_COUNT = 2**53  # the last integer below which float64 tells neighbours apart

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, ArrayLike, Flags
 from truerisk.checks import check_choice, check_level, check_number
 from truerisk.errors import InputError
 from truerisk.evaluation.evaluate import evaluate_counts

@@ -29,9 +29,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Bounds
+from truerisk.aliases import Array, ArrayLike, Bounds
 from truerisk.checks import check_level, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson

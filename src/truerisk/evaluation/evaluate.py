@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from truerisk.aliases import ArrayLike
 from truerisk.checks import LARGEST_COUNT, listed, shown
 from truerisk.errors import InputError
 from truerisk.evaluation.assemble import assemble

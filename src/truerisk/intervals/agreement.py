@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, ArrayLike, Flags, Indices
 from truerisk.checks import check_choice, check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys

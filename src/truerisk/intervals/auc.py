@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import clopper_pearson

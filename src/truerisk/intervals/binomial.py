@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Bounds, Indices
+from truerisk.aliases import Array, ArrayLike, Bounds, Indices
 from truerisk.checks import (
     check_choice,
     check_counts,

@@ -23,9 +23,8 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Flags
+from truerisk.aliases import ArrayLike, Flags
 from truerisk.checks import check_level
 from truerisk.intervals.binomial import at_most
 from truerisk.intervals.distributions import first_that_holds, normal_quantile

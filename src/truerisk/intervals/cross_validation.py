@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.checks import (
     check_choice,
     check_level,

@@ -8,9 +8,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Bounds, Indices
+from truerisk.aliases import Array, ArrayLike, Bounds, Indices
 from truerisk.checks import check_choice, check_counts, check_level
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import wilson

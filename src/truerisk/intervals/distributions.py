@@ -17,9 +17,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Ends, Indices
+from truerisk.aliases import Array, ArrayLike, Ends, Indices
 from truerisk.kernels import special
 
 LogTail = Callable[[Array, Indices], tuple[Array, Array]]

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 
 PValues = ArrayLike | Sequence[float | None]
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Ends
+from truerisk.aliases import Array, ArrayLike, Ends
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval

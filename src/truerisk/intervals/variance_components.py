@@ -23,9 +23,9 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Ends
+from truerisk.aliases import Array, ArrayLike, Ends
 from truerisk.checks import check_level, check_shares
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys_ends

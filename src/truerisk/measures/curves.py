@@ -6,9 +6,8 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.checks import check_number, check_whole_number
 from truerisk.inputs.predictions import Predictions
 from truerisk.measures.thresholds import (

@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
+from truerisk.aliases import ArrayLike
 from truerisk.measures.registry import measure
 from truerisk.tallies.documents import LEVELS, DocumentTally
 from truerisk.tallies.losses import ProbabilityTally

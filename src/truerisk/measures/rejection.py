@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_number
 from truerisk.errors import InputError
 from truerisk.measures.curves import Curve

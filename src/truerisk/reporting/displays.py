@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.errors import InputError
 from truerisk.evaluation.curve_bands import Band, calibration_intervals, confidence_band
 from truerisk.evaluation.evaluate import evaluate

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.errors import InputError
 from truerisk.measures.registry import measure_of, title_of
 from truerisk.reporting.escaping import visible

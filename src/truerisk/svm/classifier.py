@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.svm.blas_threads import few_blas_threads

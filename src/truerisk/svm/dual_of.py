@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, NotConvergedWarning
 from truerisk.results import Finding

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, ArrayLike, Flags
 from truerisk.errors import InputError
 from truerisk.tallies.exact_sum import WeightedSums
 from truerisk.tallies.ranking import as_weights

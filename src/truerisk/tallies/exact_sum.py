@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Hashable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.errors import InputError
 
 UNIT_EXPONENT = 1074  # 2**-1074 is the smallest positive double

@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
 from truerisk.tallies.exact_sum import WeightedSums

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, ArrayLike, Flags
 from truerisk.checks import check_same_length
 from truerisk.errors import InputError
 

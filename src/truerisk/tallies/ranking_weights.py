@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, ArrayLike, Flags, Indices
 from truerisk.checks import check_choice, check_same_length
 from truerisk.tallies.ranking import (
     LEVELS,

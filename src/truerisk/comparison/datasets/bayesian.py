@@ -20,10 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln, ndtr, ndtri, stdtr
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_random_state
 
 PRIOR_STRENGTH = 0.5  # of one data set on which both classifiers do equally well

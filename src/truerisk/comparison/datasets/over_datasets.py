@@ -7,9 +7,8 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_level, check_number, shown, stated_seed
 from truerisk.comparison.conclusion import (
     between,

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri
 
-from truerisk.aliases import Array, Ends
+from truerisk.aliases import Array, ArrayLike, Ends
 from truerisk.checks import check_choice
 from truerisk.comparison.conclusion import OPEN, TestOutcome
 from truerisk.intervals.binomial import binomial_test

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions

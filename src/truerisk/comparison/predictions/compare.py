@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from truerisk.aliases import ArrayLike
 from truerisk.checks import check_choice, shown
 from truerisk.comparison.predictions.choice import chosen_here
 from truerisk.comparison.predictions.comparisons import (

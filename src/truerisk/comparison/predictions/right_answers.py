@@ -20,10 +20,9 @@ from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtr, ndtri
 
-from truerisk.aliases import Array, Bounds, Ends, Flags
+from truerisk.aliases import Array, ArrayLike, Bounds, Ends, Flags
 from truerisk.checks import (
     check_number,
     check_same_length,

@@ -16,10 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.comparison.conclusion import AlternativeTest, Spread
 from truerisk.comparison.datasets.rank_tests import mean_ranks
 from truerisk.intervals.binomial import binomial_test

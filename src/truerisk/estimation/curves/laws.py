@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_level, check_number, check_same_length
 from truerisk.errors import InputError
 from truerisk.learners.scoring import range_of

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Indices
+from truerisk.aliases import ArrayLike, Indices
 from truerisk.checks import (
     check_choice,
     check_level,

@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from truerisk.aliases import ArrayLike
 from truerisk.checks import check_level
 from truerisk.errors import InputError
 from truerisk.intervals.binomial import fractional_interval, jeffreys

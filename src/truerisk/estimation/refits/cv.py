@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from truerisk.aliases import Indices
+from truerisk.aliases import ArrayLike, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples

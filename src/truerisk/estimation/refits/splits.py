@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from truerisk.aliases import ArrayLike
 from truerisk.checks import check_choice, check_random_state, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import missing_in

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from truerisk.aliases import Array, Indices
+from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate

@@ -5,9 +5,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, ArrayLike
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.intervals.delta import normal_interval
 from truerisk.results import Interval

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -18,7 +18,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC, NuSVC
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, ArrayLike, Flags, Indices
 from truerisk.checks import check_level, check_random_state, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.refits.estimate import estimate

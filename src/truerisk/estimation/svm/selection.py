@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from truerisk.aliases import Array, Flags, Indices
+from truerisk.aliases import Array, ArrayLike, Flags, Indices
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number
 from truerisk.errors import InputError
 from truerisk.estimation.refits.best_of import estimate_of_choices, repeated_choices

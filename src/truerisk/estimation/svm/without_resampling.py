@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
+from truerisk.aliases import ArrayLike
 from truerisk.errors import InputError
 from truerisk.estimation.compression import compression_bound
 from truerisk.estimation.svm.leave_one_out import leave_one_out

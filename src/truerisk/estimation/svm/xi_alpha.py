@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
-from truerisk.aliases import Array, Flags
+from truerisk.aliases import Array, ArrayLike, Flags
 from truerisk.checks import check_choice, check_level, check_number, check_whole_number, shown
 from truerisk.errors import InputError, UnstableWarning
 from truerisk.estimation.svm.one_vs_rest_counts import (
