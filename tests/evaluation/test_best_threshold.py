@@ -302,8 +302,12 @@ def test_several_classes_worked_by_hand():
     ("arguments", "options", "message"),
     [
         (([0, 1], [0.2, 1.5]), {}, r"range over \[0.2, 1.5\]. Give `threshold=`: 0 for decision"),
-        (([0, 1], [[0.2], [0.8]]), {}, "`labels` must name the 1 columns of `y_score`; got 2"),
-        (([0, 0], [[0.2], [0.8]]), {}, "must have a column for each class; got 1"),
+        (
+            ([0, 1], [[0.2], [0.8]]),
+            {},
+            r"one column of scores.*got shape \(2, 1\)",
+        ),
+        (([0, 0], [[0.2], [0.8]]), {}, r"Use .ravel\(\), of a frame its column"),
         (([0, 5, 7], [[0.2, 0.8]] * 3), {}, "`labels` must name the 2 columns"),
         (([0, 1], [[0.2, 0.8]] * 2), {"labels": [0]}, "must name the 2 columns"),
         (([0, 1], [[0.2, np.nan]] * 2), {}, "`y_score` must be numbers; 2 are NaN"),
