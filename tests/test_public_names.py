@@ -38,6 +38,26 @@ def test_a_public_name_is_shown_at_work(name):
         assert ">>> " in inspect.getdoc(getattr(truerisk, name))
 
 
+FUNCTIONS = [
+    name
+    for name in NAMES
+    if callable(getattr(truerisk, name)) and not inspect.isclass(getattr(truerisk, name))
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_are_typed_keyword_arguments_that_the_docstring_explains(name):
+    function = getattr(truerisk, name)
+    signature = inspect.signature(function)
+    explained = inspect.getdoc(function).partition("Parameters\n----------\n")[2]
+    explained = re.split(r"\n(?:Examples|References|Raises|Returns)\n---", explained)[0]
+    for parameter in signature.parameters.values():
+        assert parameter.kind is not parameter.VAR_KEYWORD
+        assert parameter.annotation is not parameter.empty
+        assert re.search(rf"\b{parameter.name}\b", explained), parameter.name
+    assert signature.return_annotation is not signature.empty
+
+
 def test_a_name_that_does_not_exist_is_refused():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = truerisk.no_such_name

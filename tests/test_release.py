@@ -6,10 +6,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 
 import truerisk
 
 ROOT = Path(__file__).parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
 
 
 def script(name):
@@ -67,6 +69,27 @@ def write_project(folder, heading):
     (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n')
     (folder / "CITATION.cff").write_text("title: x\nversion: 0.1.0\n")
     (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## {heading}\n\n- a\n")
+
+
+def test_the_workflows_can_run_what_they_install():
+    texts = [path.read_text(encoding="utf-8") for path in sorted(WORKFLOWS.glob("*.yml"))]
+    jobs = [job for text in texts for job in yaml.safe_load(text)["jobs"].values()]
+    runs = ["\n".join(step.get("run", "") for step in job["steps"]) for job in jobs]
+    with_groups = [run for run in runs if "--group" in run]
+    assert len(with_groups) == 3
+    for run in with_groups:  # the pip that comes with Python 3.11 does not know groups
+        assert run.index("install --upgrade pip") < run.index("--group")
+        sources = "install -e . " in run or "cp clone/src/truerisk/kernels/" in run
+        assert sources, "tests/kernels needs the sources of the loops, which a wheel lacks"
+
+
+def test_the_workflow_tries_every_version_of_python_that_is_named():
+    workflow = (WORKFLOWS / "tests.yml").read_text(encoding="utf-8")
+    tried = yaml.safe_load(workflow)["jobs"]["newest"]["strategy"]["matrix"]["python"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [one.rpartition(" ")[2] for one in project["classifiers"] if ":: 3." in one]
+    assert tried == named
+    assert project["requires-python"] == f">={named[0]}"
 
 
 def test_every_dependency_has_a_lower_bound_that_can_be_tried():

@@ -123,6 +123,10 @@ def as_number(text: str) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
+class SpellingError(InputError):
+    """The predictions are not in the labels of the truth."""
+
+
 def check_same_spelling(
     true: Collection[str],
     predicted: Collection[str],
@@ -145,7 +149,7 @@ def check_same_spelling(
     every = {*true, *predicted}
     is_pair = plain_positive(every) is not None or (len(every) == 2 and pos_label in every)
     if set(true).isdisjoint(predicted) and not is_pair:
-        raise InputError(
+        raise SpellingError(
             f"The truth and the predictions must have labels in common; the truth has "
             f"{listed(only_true, LISTED)}, the predictions have {listed(only_predicted, LISTED)}. "
             f"Rename them with --map {shown(only_predicted[0])} {shown(only_true[0])} (label_map= "
@@ -202,7 +206,7 @@ def _refuse_equal(
         else:  # two that look the same are told apart by their codes
             names = f"{shown(label)} ({label!a})", f"{shown(other)} ({other!a})"
         way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
-        raise InputError(
+        raise SpellingError(
             f"The labels must be spelt in one way; the truth has {names[0]} and the "
             f"predictions have {names[1]}, which {same}. Use {way}."
         )
@@ -225,7 +229,7 @@ def _refuse_scores(
         return
     if any((as_number(label) or 0.0) % 1 for label in true):
         return
-    raise InputError(
+    raise SpellingError(
         f"The predictions must be labels; {listed(only_predicted, LISTED)} look like scores. "
         "Use --score for their column (y_score= in Python), with --threshold to make predictions "
         "of them."

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -389,6 +390,47 @@ def test_a_frame_is_no_path():
         tr.evaluate_files([1])
     with pytest.raises(InputError, match=r"must be a frame of pandas, polars.*; got list"):
         tr.evaluate_frame([frame])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": [1, 2], "b": [3, 4]},
+         "names is a usual one. The columns are 'a', 'b'. Say which with roles=tr.Roles(truth=…)."),
+        ({"y_true": [1, 2]},
+         "(or scores: score=); none of the names is a usual one. The columns are 'y_true'. Say"),
+        ({}, "none of the names is a usual one. There are no columns."),
+        ({"y_true": [], "y_pred": []}, "frame: must hold predictions; it has 0 data rows."),
+        ({"y_true": ["1.0", "0"], "y_pred": ["1", "0"]},
+         "frame, columns 'y_true' and 'y_pred': The labels must be spelt in one way"),
+    ],
+)  # fmt: skip
+def test_refusals_of_a_frame_speak_of_a_frame(columns, message):
+    with pytest.raises(InputError) as refusal:
+        tr.evaluate_frame(pd.DataFrame(columns))
+    assert message in str(refusal.value)
+    assert "file" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table], ids=["pandas", "arrow"])
+def test_columns_of_one_name_are_refused_by_their_name(make):
+    frame = pa.table([["a"], ["a"]], names=["y_true", "y_true"])
+    if make is pd.DataFrame:
+        frame = pd.DataFrame([["a", "a"]], columns=["y_true", "y_true"])
+    words = r"`frame` must have different column names; got 'y_true' several times\. Rename or drop"
+    with pytest.raises(InputError, match=words):
+        tr.evaluate_frame(frame)
+
+
+def test_labels_of_files_are_refused_with_their_file_and_columns(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("truth,guess\nYes,yes\nNo,no\n")
+    roles = tr.Roles(truth="truth", pred="guess")
+    words = r"a\.csv, columns 'truth' and 'guess': The labels must be spelt in one way"
+    with pytest.raises(InputError, match=words):
+        tr.evaluate_files(tmp_path / "a.csv", roles=roles)
+    with pytest.raises(InputError, match=r"a\.csv and 1 more, columns 'truth' and 'guess': The"):
+        tr.evaluate_files([tmp_path / "a.csv", tmp_path / "b.csv"], roles=roles)
 
 
 def test_columns_of_a_frame_of_scores_go_by_their_names():

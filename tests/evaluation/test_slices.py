@@ -236,7 +236,7 @@ def test_files_and_frames_give_the_same(drawn, evaluation, tmp_path):
             assert one.tests["recall"].p_value == pytest.approx(
                 evaluation.slices[name].tests["recall"].p_value
             )
-    with pytest.raises(InputError, match="`by` must be a column of the file; got 'regoin'"):
+    with pytest.raises(InputError, match="`by` must be a column of the frame; got 'regoin'"):
         tr.evaluate_frame(frame, by="regoin")
     by_truth = tr.evaluate_frame(frame, by="y_true")
     assert list(by_truth.slices) == ["y_true=0", "y_true=1"]

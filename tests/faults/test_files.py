@@ -46,13 +46,13 @@ def test_an_empty_file_in_gzip_is_refused(write, read):
 
 
 def test_a_header_alone_is_refused(write, read):
-    with refused("the file has 0 data rows."):
+    with refused("it has 0 data rows."):
         read(write("y_true,y_pred\n"))
 
 
 def test_a_parquet_file_without_rows_is_refused(tmp_path, read):
     none = pa.array([], pa.string())
-    with refused("the file has 0 data rows."):
+    with refused("it has 0 data rows."):
         read(write_parquet(tmp_path / "p.parquet", {"y_true": none, "y_pred": none}))
 
 

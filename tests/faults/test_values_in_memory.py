@@ -32,6 +32,8 @@ ARRAYS = [
      "`y_true` holds [False, True]; `y_pred` holds ['False', 'True']."),
     ("scores as labels", ([0, 1], [0.2, 0.9]), {},
      "`y_pred` must hold labels; got 0.2. Hand scores to `y_score`."),
+    ("scores as true labels", ([0.2, 0.9], [0, 1]), {},
+     "`y_true` must hold labels; got 0.2. Numbers with a fraction are measurements"),
     ("which string is positive", (["spam", "ham"], ["spam", "spam"]), {},
      "`pos_label` must be given: the labels are 'ham', 'spam'"),
     ("probabilities outside [0, 1]", LABELS,

@@ -86,7 +86,7 @@ def test_one_and_the_text_one_are_different_labels():
     [
         ([0.0, np.nan], "must have a label everywhere; 1 is NaN"),
         (["a", None], "must have a label everywhere; 1 is missing"),
-        ([0.3, 0.7], "Hand scores to `y_score`"),
+        ([0.3, 0.7], "got 0.3. Numbers with a fraction are measurements, not classes."),
         ([[1, 2]], r"must be one column of labels; got shape \(1, 2\)\. Use multilabel"),
         ([[1], [2]], r"must be one column of labels; got shape \(2, 1\)\. Use \.ravel\(\)"),
         ([1j], "must hold integers, booleans or texts"),

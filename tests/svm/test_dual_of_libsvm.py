@@ -112,6 +112,23 @@ def test_a_nu_machine_is_the_machine_of_some_c(least, class_weight):
     assert dual.notes[0].startswith("ν = 0.2 made the SVM with C = ")
 
 
+@pytest.mark.parametrize("nu", [0.1, 0.2, 0.3])
+def test_a_nu_machine_of_noise_is_read_and_says_how_far_its_margins_are_off(nu):
+    rng = np.random.default_rng(0)
+    noise, labels = rng.normal(size=(80, 5)), rng.integers(0, 2, 80)
+    (loose,) = duals_of(NuSVC(nu=nu).fit(noise, labels), noise, labels)
+    assert [note.code for note in loose.notes] == ["cost_of_nu", "loose_tolerance_of_nu"]
+    cost = loose.solution.upper[0]
+    assert 0.01 < loose.solution.gap < 2e-3 * cost
+    advice = float(loose.notes[1].rpartition("tol=")[2].rstrip("."))
+    (close,) = duals_of(NuSVC(nu=nu, tol=advice).fit(noise, labels), noise, labels)
+    assert [note.code for note in close.notes] == ["cost_of_nu"]
+    assert close.solution.upper[0] == pytest.approx(cost, rel=0.1)
+    others = np.where(close.solution.alpha[:, None] > 0, noise, -noise)
+    with pytest.raises(InputError, match=r"\d+ of 80 rows do not fit its solution"):
+        duals_of(NuSVC(nu=nu, tol=advice).fit(noise, labels), others, labels)
+
+
 def test_other_examples_are_refused():
     machine = SVC(kernel="linear").fit(X, Y)
     with pytest.raises(InputError, match="there are 199 rows, not 200"):

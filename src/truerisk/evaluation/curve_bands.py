@@ -352,6 +352,13 @@ def calibration_intervals(curve: CalibrationCurve, *, level: float = 0.95) -> Ba
 
     Promised for independent examples of equal weight; weights are refused.
 
+    Parameters
+    ----------
+    curve
+        What `tr.calibration` gives.
+    level
+        Confidence level of all bins together.
+
     References
     ----------
     .. [1] W. Hoeffding, "On the distribution of the number of successes in independent trials",

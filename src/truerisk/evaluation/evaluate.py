@@ -21,8 +21,9 @@ from truerisk.inputs.arrays import indicator_names
 from truerisk.inputs.files import Source, find_sources
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import Predictions
+from truerisk.inputs.records.places import shown_path
 from truerisk.inputs.roles import ROLES
-from truerisk.labels import Spelling, label_among
+from truerisk.labels import Spelling, SpellingError, label_among
 from truerisk.results import Evaluation
 from truerisk.tallies.cells import MAX_CLASSES, CellTally, cell_codes
 
@@ -367,8 +368,13 @@ def _of_source(
 
 
 def _assembled(files: PredictionFiles, tally: PredictionTally, request: Request) -> Evaluation:
-    source = _source(files)
-    return assemble(tally.finish(files.members), request, notes=files.notes, source=source)
+    try:
+        tallies = tally.finish(files.members)
+    except SpellingError as error:
+        more = f" and {len(files.sources) - 1} more" if len(files.sources) > 1 else ""
+        columns = f"columns {shown(files.roles.truth)} and {shown(files.roles.pred)}"
+        raise InputError(f"{shown_path(files.sources[0].path)}{more}, {columns}: {error}") from None
+    return assemble(tallies, request, notes=files.notes, source=_source(files))
 
 
 def _source(files: PredictionFiles) -> dict[str, Any]:

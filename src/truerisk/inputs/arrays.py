@@ -17,7 +17,8 @@ from truerisk.labels import LARGEST_WHOLE
 
 LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
 # What to do about labels with a fraction, by the name of their argument.
-REMEDIES = {"y": "Numbers with a fraction are measurements, not classes."}
+MEASUREMENTS = "Numbers with a fraction are measurements, not classes."
+REMEDIES = {"y_pred": "Hand scores to `y_score`."}
 COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 Members = Sequence[tuple[str, ...]]
@@ -379,7 +380,7 @@ def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
         )
     if not np.array_equal(array, np.floor(array)):
         first = array[array != np.floor(array)][0]
-        remedy = REMEDIES.get(name, "Hand scores to `y_score`.")
+        remedy = REMEDIES.get(name, MEASUREMENTS)
         raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {remedy}")
     extreme = np.abs(array) > LARGEST_WHOLE
     if extreme.any():

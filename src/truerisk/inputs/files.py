@@ -27,6 +27,7 @@ from truerisk.inputs.records.rows import (
     as_strings,
 )
 from truerisk.inputs.roles import ResolvedRoles, Roles, check_columns, resolve_roles
+from truerisk.inputs.roles import Source as RolesSource
 
 
 def open_predictions(
@@ -117,7 +118,8 @@ class PredictionFiles:
             try:
                 if place == 0:
                     chosen = _of_log(source.reader, roles)
-                    self.roles = _settled_roles(self.columns, chosen, options, needs_truth)
+                    kind: RolesSource = "frame" if source.facts.format == "frame" else "file"
+                    self.roles = _settled_roles(self.columns, chosen, options, needs_truth, kind)
                 else:
                     check_columns(_columns(source.reader), self.roles)
                 check_where(_columns(source.reader), options.where)
@@ -223,7 +225,7 @@ def check_some_rows(path: Path, rows: int, dropped: int, where: Mapping[str, str
         chosen = " and ".join(f"{shown(name)} is {shown(value)}" for name, value in where.items())
         raise refusal(path, f"must hold rows in which {chosen}; there is none.")
     if rows == 0:
-        raise refusal(path, "must hold predictions; the file has 0 data rows.")
+        raise refusal(path, "must hold predictions; it has 0 data rows.")
     if dropped == rows:
         raise refusal(path, f"must hold predictions; all {rows} rows have a value missing.")
 
@@ -233,8 +235,9 @@ def _settled_roles(
     roles: Roles,
     options: ReadingOptions,
     needs_truth: bool,  # noqa: FBT001
+    source: RolesSource,
 ) -> ResolvedRoles:
-    settled = resolve_roles(columns, roles, needs_truth=needs_truth)
+    settled = resolve_roles(columns, roles, needs_truth=needs_truth, source=source)
     if settled.score_classes is None:
         return settled
     spelt = tuple(map(options.spelling, settled.score_classes))

@@ -122,7 +122,10 @@ class Predictions:
                 coded = code_labels(y_true, y_pred)
                 _refuse_empty(coded)
         except InputError as error:
-            raise InputError(str(error).replace("`y_pred`", f"`{pred_name}`")) from None
+            text = str(error).replace("`y_pred`", f"`{pred_name}`")
+            if pred_name != "y_pred":  # one of several models, whose scores are an argument of all
+                text = text.replace("`y_score`", "`scores`")
+            raise InputError(text) from None
         coded = _respelt(coded, spelling)
         return cls(coded.truth, coded.members, coded.predicted, score, weight, group, multilabel)
 

@@ -6,10 +6,12 @@ A guess is made only when there is one candidate; two candidates are refused, ne
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from truerisk.checks import did_you_mean, listed, shown
 from truerisk.errors import InputError
+
+Source = Literal["file", "frame"]
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -120,7 +122,7 @@ class ResolvedRoles(Roles):
 
 
 def resolve_roles(
-    columns: Sequence[str], roles: Roles, *, needs_truth: bool = True
+    columns: Sequence[str], roles: Roles, *, needs_truth: bool = True, source: Source = "file"
 ) -> ResolvedRoles:
     """Settle which of `columns` plays which role.
 
@@ -133,7 +135,7 @@ def resolve_roles(
         roles = dataclasses.replace(roles, **dict.fromkeys(OF_LABELS, ""))  # type: ignore[arg-type]
     unused = {role for role in USUAL_NAMES if getattr(roles, role) == ""}
     roles = dataclasses.replace(roles, **dict.fromkeys(unused))  # type: ignore[arg-type]
-    _check_given(columns, roles)
+    _check_given(columns, roles, source)
     guesses: dict[str, str | tuple[str, ...]] = {}
     for role, usual in USUAL_NAMES.items():
         if getattr(roles, role) is None and role not in unused:
@@ -145,9 +147,10 @@ def resolve_roles(
     settled = dataclasses.replace(roles, **guesses)  # type: ignore[arg-type]
     _check_unique(columns, (*settled.columns, *settled.by))
     if needs_truth and settled.truth is None and not roles.of_values:
-        raise _absent("truth", "the true labels", columns)
+        raise _absent("truth", "the true labels", columns, source)
     if settled.pred is None and settled.score is None and not roles.of_values:
-        raise _absent("pred", "predicted labels (or scores: --score)", columns)
+        scores = "score=" if source == "frame" else "--score"
+        raise _absent("pred", f"predicted labels (or scores: {scores})", columns, source)
     classes = None
     if isinstance(settled.score, tuple):
         classes = classes_of_columns(settled.score)
@@ -288,7 +291,7 @@ def classes_of_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _given(
-    roles: object, names: Iterable[str], columns: Sequence[str]
+    roles: object, names: Iterable[str], columns: Sequence[str], source: Source = "file"
 ) -> Iterator[tuple[str, str]]:
     """Give each role that has columns with each of them; refuse what is not there."""
     for role in names:
@@ -296,15 +299,15 @@ def _given(
         for name in (given,) if isinstance(given, str) else given or ():
             if name not in columns:
                 raise InputError(
-                    f"`{role}` must be a column of the file; got {shown(name)}. The columns are "
-                    f"{listed(columns, SHOWN_COLUMNS)}."
+                    f"`{role}` must be a column of the {source}; got {shown(name)}. The columns "
+                    f"are {listed(columns, SHOWN_COLUMNS)}."
                     f"{_delimiter_hint(columns) or did_you_mean(name, columns)}"
                 )
             yield role, name
 
 
-def _check_given(columns: Sequence[str], roles: Roles) -> None:
-    list(_given(roles, (*ROLES, "by"), columns))
+def _check_given(columns: Sequence[str], roles: Roles, source: Source = "file") -> None:
+    list(_given(roles, (*ROLES, "by"), columns, source))
     _check_one_role(roles.columns)
 
 
@@ -326,12 +329,19 @@ def _check_unique(columns: Sequence[str], used: Sequence[str], remedy: str = "")
             )
 
 
-def _absent(role: str, what: str, columns: Sequence[str]) -> InputError:
+def _absent(role: str, what: str, columns: Sequence[str], source: Source) -> InputError:
     """Make the error of a role that no column plays."""
+    remedy = (
+        f"Say which with roles=tr.Roles({role}=…)."
+        if source == "frame"
+        else f"Say which with --{role} (roles= in Python); the first line must be a header."
+    )
+    there = (
+        f"The columns are {listed(columns, SHOWN_COLUMNS)}." if columns else "There are no columns."
+    )
     return InputError(
         f"`{role}` must be the column with {what}; none of the names is a usual one. "
-        f"The columns are {listed(columns, SHOWN_COLUMNS)}. Say which with --{role} (roles= in "
-        "Python); the first line must be a header."
+        f"{there} {remedy}"
         f"{_delimiter_hint(columns) or _likely(role, columns)}"
     )
 

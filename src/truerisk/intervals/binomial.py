@@ -175,6 +175,13 @@ def binomial_bounds(
 ) -> Bounds:
     """Give the ends of many intervals at once, as two arrays; see `binomial_interval`.
 
+    Parameters
+    ----------
+    k, n
+        Successes and trials, as arrays or single numbers that go together.
+    level, method
+        As for `binomial_interval`.
+
     Examples
     --------
     >>> low, high = binomial_bounds([0, 1, 2], 20)
@@ -223,6 +230,13 @@ def upper_bound(k: int, n: int, *, delta: float) -> float:
 
     The true risk is at most this with probability at least 1 − delta, for every risk.
 
+    Parameters
+    ----------
+    k, n
+        Errors and examples.
+    delta
+        The probability that the true risk lies outside.
+
     References
     ----------
     .. [1] J. Langford, "Tutorial on practical prediction theory for classification", JMLR 6,
@@ -244,6 +258,13 @@ def lower_bound(k: int, n: int, *, delta: float) -> float:
 
     and 0 at k = 0.  The true risk is at least this with probability at least 1 − delta.  Erratum:
     Theorem 2 of [2]_ prints k for k − 1; that form exceeds the risk more often than delta.
+
+    Parameters
+    ----------
+    k, n
+        Errors and examples.
+    delta
+        The probability that the true risk lies outside.
 
     References
     ----------

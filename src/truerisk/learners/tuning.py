@@ -269,8 +269,21 @@ def tuned(
 ) -> TunedModel:
     """Make a model that chooses its settings in each `fit`; see `TunedModel`.
 
-    The choice is by `measure` (accuracy unless given), or by `scoring`: one measure or scorer, as
-    for `tr.estimate`.
+    Parameters
+    ----------
+    model
+        A classifier of scikit-learn's kind; it is cloned, not changed.
+    grid
+        The values to try of each of its parameters.
+    cv
+        A number of stratified folds, a splitter of scikit-learn, or a list of divisions.
+    measure, scoring
+        What is to be best: a measure (accuracy unless given), or one measure or scorer, as for
+        `tr.estimate`.
+    pos_label
+        The label that counts as positive, for measures that need one.
+    random_state
+        Of the folds and the refits.
 
     Examples
     --------

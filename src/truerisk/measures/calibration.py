@@ -153,10 +153,12 @@ def score_distribution(
     bins: int = MAX_BINS,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreDistribution:
-    """Count the scores of positives and negatives in bins; other parameters as for `roc`.
+    """Count the scores of positives and negatives in bins.
 
     Parameters
     ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc`.
     bins
         At most so many bins; the edges are round numbers.
 

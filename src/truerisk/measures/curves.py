@@ -290,7 +290,12 @@ def precision_recall(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> PrecisionRecallCurve:
-    """Draw the precision-recall curve of scores; parameters as for `roc`.
+    """Draw the precision-recall curve of scores.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc`.
 
     Examples
     --------
@@ -308,13 +313,18 @@ def det(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> DetCurve:
-    """Draw the detection error trade-off of scores; parameters as for `roc`.
+    """Draw the detection error trade-off of scores.
 
     One point per threshold, FPR = FP/N against FNR = FN/P.  Where the scores of both classes are
     normal it is a straight line on its axes.  `tr.confidence_band(tr.roc(…))` is its band, upside
     down.
     Source: A. Martin et al., "The DET curve in assessment of detection task performance",
     Eurospeech 1997, 1895-1898.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc`.
 
     Examples
     --------
@@ -336,10 +346,12 @@ def cost(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> CostCurve:
-    """Draw the cost of scores over the thresholds; other parameters as for `roc`.
+    """Draw the cost of scores over the thresholds.
 
     Parameters
     ----------
+    y_true, y_score, pos_label, sample_weight
+        As for `roc`.
     costs
         Of one example by outcome: ``{"fp": 1, "fn": 5}``; `tp` and `tn` cost 0 unless given.
 

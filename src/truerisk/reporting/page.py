@@ -116,6 +116,13 @@ def save_report(result: Any, path: Path | str) -> Path:
 
     The same as ``result.report().save(path)``.
 
+    Parameters
+    ----------
+    result
+        What a function of this library gives.
+    path
+        The file; its folder must exist.
+
     Raises
     ------
     ResourceError

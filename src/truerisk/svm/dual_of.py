@@ -75,6 +75,7 @@ def signs_of(y: Any, classes: Any) -> Array:
 
 AT_BOUND = 1e-9  # relative: libsvm sets α to its bound but for rounding
 LOOSEST = 0.01  # what a margin may be off, at the least, before the rows are taken for others
+ENOUGH_FOR_NU = 2.0  # and of a ν-SVM in its tolerance: margins are off by one of it at most
 
 
 def dual_of_libsvm(
@@ -83,7 +84,7 @@ def dual_of_libsvm(
     """Read the solution of a binary `SVC` or `NuSVC`.
 
     libsvm scales the ν-SVM to a margin of 1: w/ρ, b/ρ, ξ/ρ solve the SVM with C = 1/(nρ), the value
-    of an α at its bound.
+    of an α at its bound.  It stops before it scales, so its tolerance grows by the same C.
     """
     if len(fitted.classes_) > 2:
         raise InputError(
@@ -96,8 +97,12 @@ def dual_of_libsvm(
     weights = _weights(fitted, signs, sample_weight)
     alpha = _alpha(fitted, signs, _support(fitted, examples, weights))
     decision = np.asarray(fitted.decision_function(examples), dtype=float)
-    cost = fitted.C if isinstance(fitted, SVC) else _nu_cost(alpha, weights)
     tolerance = max(10.0 * fitted.tol, LOOSEST)
+    if isinstance(fitted, SVC):
+        cost = fitted.C
+    else:
+        cost = _nu_cost(alpha, weights)
+        tolerance = max(ENOUGH_FOR_NU * fitted.tol * cost, tolerance)
     if fitted.fit_status_:
         warnings.warn(
             f"{type(fitted).__name__} stopped at `max_iter` before its tolerance: α and ξ are not "
@@ -132,18 +137,26 @@ def dual_of_libsvm(
             radius_rule=rule,
             proven_rho=None if fitted.kernel == "sigmoid" else smallest_proven_rho(solution),
             kernel=TrainingKernel(kernel, examples),
-            notes=_notes(fitted, cost),
+            notes=_notes(fitted, cost, solution.gap),
         ),
     )
 
 
-def _notes(fitted: SVC | NuSVC, cost: float) -> tuple[Finding, ...]:
+def _notes(fitted: SVC | NuSVC, cost: float, gap: float) -> tuple[Finding, ...]:
     if isinstance(fitted, NuSVC):
         note = (
             f"ν = {fitted.nu:g} made the SVM with C = {cost:.4g}; the estimate is of that C, "
             "which ν would change a little on other examples."
         )
-        return (Finding(note, code="cost_of_nu"),)
+        notes = (Finding(note, code="cost_of_nu"),)
+        if gap <= LOOSEST:
+            return notes
+        power = np.floor(np.log10(LOOSEST * fitted.tol / gap))
+        note = (
+            f"The margins of this SVM are off by up to {gap:.2g}: `tol` is meant before they are "
+            f"scaled to 1. Train it with tol=1e{power:.0f}."
+        )
+        return (*notes, Finding(note, code="loose_tolerance_of_nu"))
     if fitted.kernel == "sigmoid":
         note = "The sigmoid kernel is not positive semidefinite: nothing is proven for it."
         return (Finding(note, code="kernel_not_definite"),)

@@ -129,3 +129,15 @@ def test_a_test_that_excludes_0_goes_with_a_small_p() -> None:
     found = feature_value(LinearSVM(), X, Y, drop=[0], **FEW)
     assert found.p_value <= 0.05
     assert found.difference.interval.high < 0
+
+
+def test_svms_go_by_their_names_and_prepare_the_columns_each_sees() -> None:
+    named = perturbation_difference("linear_svm", "rbf_svm", X, Y, **FEW)
+    assert named.first.value == perturbation("linear_svm", X, Y, **FEW).value
+    assert named.second.value == perturbation("rbf_svm", X, Y, **FEW).value
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=np.where(Y > 0, "up", "down"))
+    value = feature_value("linear_svm", frame, Y, drop=["word"], **FEW)
+    assert value.second.value == perturbation("linear_svm", frame, Y, **FEW).value
+    assert value.first.value == named.first.value
+    with pytest.raises(InputError, match="Did you mean svm"):
+        feature_value("svn", X, Y, drop=[0], **FEW)

@@ -340,3 +340,12 @@ def test_the_verdict_carries_codes():
     for code in ("models_differ", "pairs_differ", "winner_corrected"):
         assert has_code(three.verdict, code)
     assert has_code(compare(TRUTH, A, A)["error_rate"].notes, "no_discordant_pairs")
+
+
+def test_scores_in_the_place_of_predictions_are_refused_with_the_argument_for_scores():
+    score = np.linspace(0, 1, 20)
+    truth = (score > 0.4).astype(int)
+    with pytest.raises(InputError, match=r"'second'` must hold .*Hand scores to `scores`\."):
+        compare(truth, truth, score)
+    with pytest.raises(InputError, match=r"'second': The predictions must .*\(scores= in Python\)"):
+        compare(truth.astype(str), truth.astype(str), score.astype(str))

@@ -148,6 +148,18 @@ def test_one_file_alone_is_refused_with_the_remedy(write):
         join_files([path])
 
 
+def test_a_file_or_a_column_named_twice_is_refused_as_such(write):
+    path = write("a.csv", "id,y_true,p,q\nx,1,1,0\ny,0,0,0\n")
+    with pytest.raises(
+        InputError, match=r"`paths` must be different files; got '.*a\.csv' 2 times"
+    ):
+        compare_files([path, path], roles=Roles(pred="p"))
+    with pytest.raises(InputError, match="`predictions` must be different columns; got 'p' 2 tim"):
+        join_files([path], predictions=["p", "p"])
+    named = join_files([path, path], roles=Roles(pred="p"), names=("one", "again"))
+    assert named.names == ("one", "again")
+
+
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
     paths = []
     for folder in ("x", "y"):

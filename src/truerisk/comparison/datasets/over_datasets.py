@@ -253,6 +253,8 @@ def compare_over_datasets(
         The classifier that the others are compared with, and the first of every pair.
     higher_is_better
         Whether a higher score is the better one; not for error rates.
+    level
+        Confidence level of the intervals; tests are at 1 − level.
     region
         The largest difference that does not matter, in units of the scores.
     test_share

@@ -25,6 +25,7 @@ from truerisk.estimation.svm.perturbation import (
     perturbed_estimate,
 )
 from truerisk.intervals.replicates import deviation_normal, deviation_percentile, two_sided_p
+from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import number_of_rows
 from truerisk.results import Comparison, Finding
 from truerisk.svm.weighted_refits import check_model
@@ -74,7 +75,7 @@ def perturbation_difference(
     Parameters
     ----------
     first, second
-        SVMs as `tr.perturbation` takes them.
+        SVMs as `tr.perturbation` takes them, or their names.
     X, y
         The examples and their labels, of two classes.
     second_X
@@ -103,6 +104,7 @@ def perturbation_difference(
     >>> comparison.finding
     'better'
     """
+    first, second = as_learner(first, X), as_learner(second, X if second_X is None else second_X)
     for model in (first, second):
         check_model(model)
     check_level(level)
@@ -171,7 +173,7 @@ def feature_value(
     Parameters
     ----------
     model
-        An SVM as `tr.perturbation` takes it.
+        An SVM as `tr.perturbation` takes it, or its name.
     X, y
         The examples and their labels, of two classes.
     drop

@@ -162,6 +162,8 @@ def join_models(
     """
     check_choice(join, JOINS, "join")
     titles = list(predictions) or _titles(models)
+    if names is None:
+        _check_different(titles, "predictions" if predictions else "paths")
     model_names = checked_names(titles if names is None else names, len(models))
     how = _how(join, models)
     aligned, left_out = _by_row(models) if how == "row" else _by_id(models, how)
@@ -281,6 +283,16 @@ def _titles(models: list[ModelFile]) -> list[str]:
     paths = [model.path for model in models]
     stems = [path.name.split(".")[0] or path.name for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+
+
+def _check_different(titles: Sequence[str], argument: str) -> None:
+    for title in titles:
+        if titles.count(title) > 1:
+            what = "columns" if argument == "predictions" else "files"
+            raise InputError(
+                f"`{argument}` must be different {what}; got {shown(title)} {titles.count(title)} "
+                "times."
+            )
 
 
 def _how(join: Join, models: list[ModelFile]) -> Join:

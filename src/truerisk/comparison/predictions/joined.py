@@ -141,7 +141,8 @@ class JoinedPredictions:
             try:
                 model.check_spelling(known, request.pos_label)
             except InputError as error:
-                raise InputError(f"{shown(name)}: {error}") from None
+                text = str(error).replace("y_score=", "scores=")  # the argument for all models
+                raise InputError(f"{shown(name)}: {text}") from None
 
     def _with_one_score(self, request: Request) -> "JoinedPredictions":
         classes = self.shared.classes

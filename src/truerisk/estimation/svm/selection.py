@@ -141,6 +141,8 @@ def select(
         "f1", "f1_macro", "hamming_loss" (the default with more).
     rho
         ρ of the ξα-estimate.
+    level
+        Confidence level.
     replicates, random_state
         Of the bootstrap.
     n_jobs

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.checks import shown
+from truerisk.checks import listed, shown
 from truerisk.errors import InputError
 from truerisk.inputs.options import ReadingOptions
 from truerisk.inputs.records.places import Places
@@ -40,8 +40,11 @@ class Frame:
                 f"`frame` must be a frame of pandas, polars, pyarrow or modin; got "
                 f"{type(frame).__name__}. Use evaluate for arrays, evaluate_files for files."
             ) from None
-        except ValueError as error:  # pandas allows several columns of one name
-            raise InputError(f"`frame` must have different column names; {error}.") from None
+        except ValueError:  # pandas and Arrow allow several columns of one name
+            raise InputError(
+                f"`frame` must have different column names{_twice(frame)}. Rename or drop all but "
+                "one of them."
+            ) from None
         self.frame: Any = native.collect() if isinstance(native, narwhals.LazyFrame) else native
         self.options = options
         self.columns = tuple(map(str, self.frame.columns))
@@ -104,6 +107,14 @@ class Frame:
             return _floats(cells, "double")
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(f"frame: {shown(name)} must hold values of one type; got {names}.")
+
+
+def _twice(frame: Any) -> str:
+    """Say which names of columns a frame has several times, if it tells its names."""
+    own = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    names = list(map(str, own)) if own is not None and not callable(own) else []
+    several = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    return f"; got {listed(several, 5)} several times" if several else ""
 
 
 def _known_frame(frame: Any) -> Any:
