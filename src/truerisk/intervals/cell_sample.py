@@ -360,6 +360,8 @@ def with_every_cell(cells: Cells) -> Cells:
     small = (cells.truth.sizes <= 1) & (cells.predicted.sizes <= 1)
     known = (cells.truth.codes * (size + 1) + cells.predicted.codes)[small]
     new = ~np.isin(truth * (size + 1) + predicted, known)
+    if not new.any():
+        return cells
     added = (LabelSets.of_codes(one[new], size) for one in (truth, predicted))
     return cells.with_empty(*added)
 

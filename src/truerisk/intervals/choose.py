@@ -534,6 +534,8 @@ def refit_proportion(
         counted=float(proportion.n),
         level=level,
     ).interval()
+    if proportion.transform is None:
+        return inner
     low, high = proportion.between(inner.low, inner.high)
     return replace(inner, low=float(low), high=float(high))
 

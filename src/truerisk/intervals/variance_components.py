@@ -209,10 +209,11 @@ def components_of_cells(counted: CellPairs, gradient: Array) -> Components:
     and sums over the examples of a fold are sums of whole numbers that no measure changes.
     """
     repetitions, n = counted.repetitions, counted.n
-    slopes = gradient[: len(counted.totals)]
-    independent = float(counted.totals @ slopes**2) / repetitions
-    apart = (slopes[counted.pairs[:, 0]] - slopes[counted.pairs[:, 1]]) ** 2
-    within = float(counted.split_totals @ apart) / (repetitions**2 * (repetitions - 1))
+    totals, split_totals, first, second = counted.of_all
+    slopes = gradient[: len(totals)]
+    independent = float(totals @ slopes**2) / repetitions
+    apart = (slopes[first] - slopes[second]) ** 2
+    within = float(split_totals @ apart) / (repetitions**2 * (repetitions - 1))
     disagreement = min(1.0, within / independent) if independent > 0 else 0.0
     sizes, moved, split = counted.of_large
     if not len(sizes):

@@ -41,6 +41,8 @@ Members = Sequence[tuple[str, ...]] | Mapping[int, tuple[str, ...]]
 
 def ratio(numerator: Any, denominator: Any) -> Any:
     """Divide elementwise; NaN where the denominator is 0.  Works on complex numbers too."""
+    if type(denominator) is np.float64 and denominator != 0:
+        return numerator / denominator
     undefined = np.equal(denominator, 0)
     if not np.count_nonzero(undefined):
         return numerator / denominator

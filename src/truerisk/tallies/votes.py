@@ -43,16 +43,18 @@ class CellPairs:
         return int(self.totals.sum()) // self.repetitions
 
     @cached_property
-    def split_totals(self) -> NDArray[np.int64]:
-        """The `split` of all refits together."""
-        return np.asarray(self.split.sum(axis=0))
+    def of_all(self) -> tuple[Array, Array, Indices, Indices]:
+        """Of all refits together: `totals` and `split`, and the two cells of each pair.
+
+        Counts are numbers of the kind that they are multiplied with.
+        """
+        first, second = np.ascontiguousarray(self.pairs.T)
+        split = self.split.sum(axis=0)
+        return self.totals.astype(np.float64), split.astype(np.float64), first, second
 
     @cached_property
     def of_large(self) -> tuple[Array, Array, Array]:
-        """Of the refits that judged several examples, b of them: b² − b, `moved` and `split`.
-
-        As numbers of the kind that they are multiplied with.
-        """
+        """Of the refits that judged several examples, b of them: b² − b, `moved` and `split`."""
         large = self.sizes > 1
         b, moved, split = (one[large] for one in (self.sizes, self.moved, self.split))
         return (b**2 - b).astype(np.float64), moved.astype(np.float64), split.astype(np.float64)
@@ -163,6 +165,8 @@ class Judgements:
 
     def totals(self, cells: int) -> Array:
         """Add up how many examples are in each of so many cells, a vote being its share of one."""
+        if self.cells.size and self.judged.all():
+            return np.bincount(self.cells.ravel(), minlength=cells) / len(self.cells)
         times = self.judged.sum(axis=0)
         counted = np.zeros(cells)
         for often in np.unique(times):  # whole numbers are added up, and divided once
@@ -227,28 +231,34 @@ class Votes:
         With `valued_by`, one call for each example, the totals are those of these calls, and the
         votes say how they vary.
         """
-        judged, k = self.judged, len(self.labels)
-        used = (self.called[:, judged] != NOT_JUDGED).any(axis=1)
-        called = self.called[used][:, judged]
-        truth = np.asarray(self.truth)[judged]
+        k, called, refits = len(self.labels), self.called, self.refits
+        truth, groups = np.asarray(self.truth), self.groups
         there = called != NOT_JUDGED
-        codes = np.where(there, truth.astype(np.int64) * k + called, NOT_JUDGED)
-        own = np.empty(0, dtype=np.int64) if valued_by is None else truth * k + valued_by[judged]
-        every = np.concatenate([codes[there], own])
+        complete = bool(there.all())
+        if not complete:
+            judged = self.judged
+            used = there[:, judged].any(axis=1)
+            called, refits = called[used][:, judged], refits[used][:, judged]
+            truth, there = truth[judged], there[used][:, judged]
+            groups = None if groups is None else groups[judged]
+            valued_by = None if valued_by is None else valued_by[judged]
+        codes = truth.astype(np.int64) * k + called
+        if not complete:
+            codes[~there] = NOT_JUDGED
+        own = np.empty(0, dtype=np.int64) if valued_by is None else truth * k + valued_by
+        every = np.concatenate([codes.ravel() if complete else codes[there], own])
         if k * k <= every.size:  # counting takes a fifth of the time of sorting
             occurs = np.bincount(every, minlength=k * k) > 0
             met, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
         else:
             met = np.unique(every)
             places = np.searchsorted(met, codes)
-        groups = None
-        if self.groups is not None:
-            groups = np.unique(self.groups[judged], return_inverse=True)[1]
-        behind = Judgements(
-            np.where(there, places, NOT_JUDGED).astype(np.int32),
-            self.refits[used][:, judged],
-            groups,
-        )
+        if groups is not None:
+            groups = np.unique(groups, return_inverse=True)[1]
+        places = places.astype(np.int32)
+        if not complete:
+            places[~there] = NOT_JUDGED
+        behind = Judgements(places, refits.copy() if complete else refits, groups)
         valued = behind
         if valued_by is not None:
             valued = replace(behind, cells=np.searchsorted(met, own)[None].astype(np.int32))

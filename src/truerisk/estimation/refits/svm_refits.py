@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from truerisk.aliases import Array
+from truerisk.aliases import Array, Indices
 from truerisk.errors import ResourceError
 from truerisk.estimation.refits.plans import Folds, Plan
 from truerisk.execution.batches import one_thread
@@ -156,13 +156,13 @@ class SVMStart:
         ]
         for first in range(0, len(plan), AT_A_TIME):
             refits = range(first, min(first + AT_A_TIME, len(plan)))
-            counts, judged = _parts(plan, refits, n)
+            counts, refit, judged = _parts(plan, refits, n)
             upper = form.upper_of_all(counts)
             by_label = [solver.decisions(upper[:, k]) for k, solver in enumerate(solvers)]
-            for row, at in enumerate(refits):
-                if all(solved[row] for _, solved in by_label):
-                    values = [decisions[row, judged[row]] for decisions, _ in by_label]
-                    self.ahead[at] = np.array(values).T
+            values = np.stack([decisions[refit, judged] for decisions, _ in by_label], axis=1)
+            starts = np.searchsorted(refit, np.arange(len(refits) + 1)).tolist()
+            for row in np.flatnonzero(np.all([solved for _, solved in by_label], axis=0)).tolist():
+                self.ahead[refits[row]] = values[starts[row] : starts[row + 1]]
         self.seconds = (time.perf_counter() - began) / len(plan)
 
     def predicted(self, plan: Folds, values: NDArray[Any]) -> NDArray[np.int32] | None:
@@ -303,14 +303,20 @@ def _few_features(kernel: Kernel, rows: Any, problem: Problem) -> Array | None:
     return pivoted_features(centred(whole.gram), most) if isinstance(whole, GramProblem) else None
 
 
-def _parts(plan: Plan, refits: range, n: int) -> tuple[Array, Sequence[NDArray[Any]]]:
-    """Count the examples in the training part of each refit, and say whom it judges."""
+def _parts(plan: Plan, refits: range, n: int) -> tuple[Array, Indices, Indices]:
+    """Count the examples in the training part of each refit, and say which refit judges whom."""
     if isinstance(plan, Folds):
         is_judged = plan.parts.repeat(plan.folds, axis=0)[refits.start : refits.stop]
         is_judged = is_judged == np.arange(refits.start, refits.stop)[:, None] % plan.folds
-        return (~is_judged).astype(float), list(is_judged)
+        return (~is_judged).astype(float), *np.nonzero(is_judged)
     parts = [plan.train_and_test(at) for at in refits]
-    return np.array([_counts(train, n) for train, _ in parts]), [test for _, test in parts]
+    counts = np.array([_counts(train, n) for train, _ in parts])
+    tests = [test for _, test in parts]
+    return (
+        counts,
+        np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
+        np.concatenate(tests),
+    )
 
 
 def _counts(train: NDArray[np.intp], n: int) -> Array:

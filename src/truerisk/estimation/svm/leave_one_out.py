@@ -460,10 +460,10 @@ def _held(left: Estimate, folds: Estimate | None) -> Estimate:
     """
     if left.interval is None or folds is None or folds.interval is None or not folds.is_defined:
         return left
-    low, high = (
-        min(left.interval.low, folds.interval.low),
-        max(left.interval.high, folds.interval.high),
-    )
+    low, high = left.interval.low, left.interval.high
+    if low <= folds.interval.low and folds.interval.high <= high:
+        return left
+    low, high = min(low, folds.interval.low), max(high, folds.interval.high)
     return replace(left, interval=replace(left.interval, low=low, high=high))
 
 

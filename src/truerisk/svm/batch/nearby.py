@@ -59,6 +59,7 @@ MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
 MAX_DISTINCT = 0.5  # of the examples: to merge the copies among fewer saves little
 ROWS_AT_A_TIME = 256  # of K, copied before they are multiplied: these stay in the cache
+TAKEN_AT_A_TIME = 32  # of K, of which some columns are taken
 
 
 class Nearby:
@@ -346,18 +347,29 @@ def near_in(gram: Array, solution: Solution) -> NDArray[np.intp]:
 def part_of(gram: Array, which: NDArray[np.intp]) -> Array:
     """Return K of some examples with each other."""
     part = np.empty((len(which), len(which)))
-    for first in range(0, len(which), ROWS_AT_A_TIME):
-        rows = slice(first, first + ROWS_AT_A_TIME)
-        np.take(gram[which[rows]], which, axis=1, out=part[rows])
+    whole = np.empty((TAKEN_AT_A_TIME, len(gram)))
+    for first in range(0, len(which), TAKEN_AT_A_TIME):
+        chosen = which[first : first + TAKEN_AT_A_TIME]
+        rows = _taken(gram, chosen, 0, whole[: len(chosen)])
+        _taken(rows, which, 1, part[first : first + TAKEN_AT_A_TIME])
     return part
+
+
+def _taken(table: Array, which: NDArray[np.intp], axis: int, out: Array) -> Array:
+    """Copy rows or columns; with the default mode, `out` would be filled from another copy."""
+    return np.take(table, which, axis=axis, out=out, mode="clip")
 
 
 def product(weights: Array, gram: Array, columns: NDArray[np.intp] | None = None) -> Array:
     """Return weights · K, of some columns; whole rows are copied, as these lie in one piece."""
     used = np.flatnonzero(weights.any(axis=0))
-    total = np.zeros((len(weights), gram.shape[1] if columns is None else len(columns)))
+    most, n = min(len(used), ROWS_AT_A_TIME), gram.shape[1]
+    whole, part = np.empty((most, n)), np.empty((most, 0 if columns is None else len(columns)))
+    total = np.zeros((len(weights), n if columns is None else len(columns)))
     for first in range(0, len(used), ROWS_AT_A_TIME):
         which = used[first : first + ROWS_AT_A_TIME]
-        rows = gram[which]
-        total += weights[:, which] @ (rows if columns is None else np.take(rows, columns, axis=1))
+        rows = _taken(gram, which, 0, whole[: len(which)])
+        if columns is not None:
+            rows = _taken(rows, columns, 1, part[: len(which)])
+        total += weights[:, which] @ rows
     return total
