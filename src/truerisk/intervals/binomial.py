@@ -116,12 +116,8 @@ def jeffreys(k: Array, n: Array, level: float) -> Bounds:
 def jeffreys_ends(k: float, n: float, level: float) -> tuple[float, float]:
     """Give the quantiles of Jeffreys' posterior of one share: both by one call."""
     shapes = np.array([k + 0.5, n - k + 0.5])
-    tail = (1 - level) / 2
-    below, above = beta_log_odds(shapes, shapes[::-1], np.array([tail, tail])).tolist()
-    # As `logistic`, of two numbers.
-    shrunk = np.exp([-abs(below), -abs(above)]).tolist()
-    low = (shrunk[0] if below < 0 else 1.0) / (1.0 + shrunk[0])
-    high = (shrunk[1] if above > 0 else 1.0) / (1.0 + shrunk[1])
+    below, above = beta_log_odds(shapes, shapes[::-1], np.full(2, (1 - level) / 2))
+    low, high = logistic(np.array([below, -above])).tolist()
     return low, high
 
 
