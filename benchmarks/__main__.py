@@ -5,9 +5,12 @@ import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-from benchmarks.pages import NAMES, markdown_row, write, write_pages
+from benchmarks.pages import NAMES, markdown_row, read, write, write_pages
+from truerisk.kernels import form
 
+CPU_INFO = Path("/proc/cpuinfo")
 PEERS = ("numpy", "scipy", "scikit-learn", "pyarrow", "polars", "statsmodels")
 
 
@@ -25,6 +28,8 @@ def main() -> None:
         if not quick:
             write(name, [module.COLUMNS, *rows])
             write("versions", versions())
+            processors = {**dict(read("processors")[1:]), name: processor()}
+            write("processors", [("benchmark", "processor"), *sorted(processors.items())])
             write_pages()
 
 
@@ -42,6 +47,16 @@ def versions() -> list[tuple[str, str]]:
         except PackageNotFoundError:
             continue
     return rows
+
+
+def processor() -> str:
+    """Name the processor, and the form of the compiled loops that suits it: ratios depend on it."""
+    names = (
+        line.split(":", 1)[1].strip()
+        for line in (CPU_INFO.read_text(encoding="utf-8") if CPU_INFO.exists() else "").splitlines()
+        if line.startswith("model name")
+    )
+    return f"{next(names, platform.processor())}, loops of form {form()}"
 
 
 if __name__ == "__main__":

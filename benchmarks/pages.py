@@ -45,6 +45,7 @@ NAMES = (
 ALL = """# Speed, beside the peers
 
 Every figure is a ratio, both sides in one run on the same machine, best of several, interleaved.
+Sections were measured at different times, some on different processors: ratios depend on those.
 
 {versions}
 """
@@ -138,11 +139,13 @@ def markdown_row(cells: Row) -> str:
 def results_page() -> str:
     """Give benchmarks/results.md: every table as it was measured."""
     parts = [ALL.format(versions=_versions())]
+    processors = dict(read("processors")[1:])
     for name in _measured():
         columns, *rows = read(name)
         lines = [
             f"## {_title(name)}",
             "",
+            *([f"Processor: {processors[name]}.", ""] if name in processors else []),
             markdown_row(columns),
             "|---" * len(columns) + "|",
             *map(markdown_row, rows),
