@@ -27,20 +27,23 @@ QUICK := tests/test_checks.py tests/test_results.py tests/test_public_names.py t
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
 
+# Asserts are compiled as they are, which halves the start on a fresh copy; tests that fail run again, explained.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q
+PLAIN := --assert=plain
+EXPLAINED := || { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
+
 demo: $(READY)  ## all of it on bundled data, ending in report.html
 	$(BIN)/truerisk demo
 
-# Asserts are compiled as they are, which halves the start on a fresh copy; those that fail run again, explained.
 test: $(READY) $(AXE)  ## all tests, style, types and layers
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --assert=plain \
-	  || { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
+	$(PYTEST) $(PLAIN) $(EXPLAINED)
 	$(MAKE) --no-print-directory check
 
 quick: $(READY)  ## the tests that find most breakage, in under a minute
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" --hypothesis-profile=quick $(QUICK)
+	$(PYTEST) $(PLAIN) -m "not slow" --hypothesis-profile=quick $(QUICK) $(EXPLAINED)
 
 coverage: $(READY)  ## all tests with the share of lines and branches they run; fails under the limit of pyproject.toml
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term:skip-covered
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check --quiet
