@@ -552,7 +552,7 @@ def is_odd(
 @cython.cfunc
 @cython.inline
 @cython.nogil
-def wanted_of(
+def residual_of(
     base: cython.const[cython.uchar][::1],
     state: cython.double[:, ::1],
     sides: cython.schar[::1],
@@ -781,7 +781,7 @@ def solve_bordered(
     share: cython.double
     for p in range(size):
         i = core[p]
-        right[p] = wanted_of(base, state, sides, i) if is_odd(base, sides, i) else 0.0
+        right[p] = residual_of(base, state, sides, i) if is_odd(base, sides, i) else 0.0
     solve_lower(matrix, size, pivots, right, 0)
     for p in range(size if number > 0 else 0):
         scaled[p] = right[p] / pivots[p]
@@ -791,7 +791,7 @@ def solve_bordered(
         total = 0.0
         for p in range(size):
             total += edges[slot, p] * scaled[p]
-        more[k] = (wanted_of(base, state, sides, i) if at[i] < 0 else 0.0) - total
+        more[k] = (residual_of(base, state, sides, i) if at[i] < 0 else 0.0) - total
     solve_lower(corner, number, corner_pivots, more, 0)
     solve_upper(corner, number, corner_pivots, more)
     for k in range(number):
