@@ -84,6 +84,8 @@ def test_the_positive_label_that_is_plain():
         ("a b", "a\u00a0b"),
         ("x1", "\uff581"),
         ("stra\u00dfe", "STRASSE"),
+        ("a", "\u0430"),
+        ("HO", "\u041d\u039f"),
     ],
 )
 def test_labels_that_look_the_same_in_other_characters_are_refused(true, predicted):

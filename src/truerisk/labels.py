@@ -17,6 +17,9 @@ PLAIN_PAIRS = (("0", "1"), ("-1", "1"), *BOOLEANS)
 LARGEST_WHOLE = 2**53  # beyond it neighbours become one number
 LISTED = 5
 MIN_SCORES = 3
+# Letters of other scripts that are drawn as those of the Latin one (Unicode's confusables).
+LATIN = "ABCEHIJKMOPSTXYaceijopsxy" + "ABEZHIKMNOPTYXo"
+DRAWN_AS_LATIN = str.maketrans("АВСЕНІЈКМОРЅТХУасеіјорѕху" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", LATIN)
 
 
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:
@@ -182,9 +185,31 @@ def remedy_of_spelling(label: str, other: str) -> str:
     return ""
 
 
+def as_drawn(text: str) -> str:
+    r"""Give labels that look the same one form: é in one character or two, a no-break space, а, a.
+
+    Examples
+    --------
+    >>> as_drawn("cafe\u0301\u00a01") == as_drawn("caf\u00e9 1")
+    True
+    >>> as_drawn("\u0430") == "a", as_drawn("A") == "a"
+    (True, False)
+    """
+    if not text.isascii():
+        text = normalize("NFC", text).translate(DRAWN_AS_LATIN)
+    return " ".join(text.split())
+
+
 def _as_read(text: str) -> str:
-    """Write a label in the characters that it is read as: é in one or two, a no-break space."""
-    return " ".join(normalize("NFKC", text).casefold().split())
+    """Give labels one form that are the same but for case, width and the like."""
+    return as_drawn(normalize("NFKC", text)).casefold()
+
+
+def told_apart(label: str, other: str) -> tuple[str, str]:
+    """Write two labels, with their codes where the codes alone tell which is which."""
+    if ascii(other) == repr(other) and ascii(label) == repr(label):
+        return shown(label), shown(other)
+    return f"{shown(label)} ({label!a})", f"{shown(other)} ({other!a})"
 
 
 def _refuse_equal(
@@ -201,10 +226,7 @@ def _refuse_equal(
             continue
         renaming = f"--map {shown(other)} {shown(label)} (label_map="
         renaming += ")" if remedy else " in Python)"
-        if ascii(other) == repr(other) and ascii(label) == repr(label):
-            names = shown(label), shown(other)
-        else:  # two that look the same are told apart by their codes
-            names = f"{shown(label)} ({label!a})", f"{shown(other)} ({other!a})"
+        names = told_apart(label, other)
         way = f"{remedy} to make them one, or {renaming}" if remedy else renaming
         raise SpellingError(
             f"The labels must be spelt in one way; the truth has {names[0]} and the "

@@ -40,6 +40,17 @@ def test_only_labels_that_stripping_would_merge_are_told():
     assert "'a ' and 'a' differ only in white space" in note
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("a", "\u0430"), ("\u00e9", "e\u0301"), ("a b", "a\u00a0b")]
+)
+def test_labels_that_look_the_same_are_told_apart_by_their_codes(one, other):
+    (note,) = book_of(one, "c", other).notes("labels", None)
+    assert "look the same" in note
+    assert ascii(one) in note
+    assert ascii(other) in note
+    assert list(book_of(one, one.upper(), "x2", "x\u00b2").notes("labels", None)) == []
+
+
 def test_many_labels_are_told():
     (note,) = book_of(*map(str, range(1001))).notes("labels", None)
     assert "1001 distinct labels" in note

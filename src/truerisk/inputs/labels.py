@@ -7,7 +7,7 @@ from itertools import chain
 from truerisk.aliases import Codes
 from truerisk.checks import shown
 from truerisk.errors import InputError
-from truerisk.labels import Spelling
+from truerisk.labels import Spelling, as_drawn, told_apart
 
 MANY_LABELS = 1000
 COMMON_SEPARATORS = "|;,"
@@ -56,13 +56,22 @@ class LabelBook:
     def notes(self, what: str, separator: str | None) -> Iterator[str]:
         """Say what looks like a slip in the labels that were met."""
         stripped: dict[str, str] = {}
+        drawn: dict[str, str] = {}
         for text in self:
             other = stripped.setdefault(text.strip(), text)
             if other != text:
                 yield (
                     f"{what}: the labels {shown(other)} and {shown(text)} differ only in white "
-                    f"space and are counted as different. --strip makes them one (in Python, strip "
-                    f"them first)."
+                    f"space and are counted as different. --strip makes them one (strip=True in "
+                    f"Python)."
+                )
+                break
+            other = drawn.setdefault(as_drawn(text), text)
+            if other != text:
+                first, second = told_apart(other, text)
+                yield (
+                    f"{what}: the labels {first} and {second} look the same and are counted as "
+                    f"different. Rename one with --map (label_map= in Python)."
                 )
                 break
         if separator is None and len(self) > 1:
