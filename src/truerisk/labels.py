@@ -135,16 +135,18 @@ def check_same_spelling(
     predicted: Collection[str],
     known: Collection[str] = (),
     pos_label: str | None = None,
+    score_argument: str = "y_score",
 ) -> None:
     """Refuse predictions whose labels are not those of the truth, or are spelt in another way.
 
     Labels that occur on both sides, or are `known` to be classes, are never in question.
+    `score_argument` is the argument that takes scores.
     """
     if not true or not predicted:
         return
     only_true = in_order(set(true) - set(predicted) - set(known))
     only_predicted = in_order(set(predicted) - set(true) - set(known))
-    _refuse_scores(true, predicted, only_predicted)
+    _refuse_scores(true, predicted, only_predicted, score_argument)
     if not only_true or not only_predicted:
         return
     for same, remedy, key in _spellings():
@@ -235,7 +237,10 @@ def _refuse_equal(
 
 
 def _refuse_scores(
-    true: Collection[str], predicted: Collection[str], only_predicted: tuple[str, ...]
+    true: Collection[str],
+    predicted: Collection[str],
+    only_predicted: tuple[str, ...],
+    score_argument: str,
 ) -> None:
     """Refuse fractions in the place of predicted labels."""
     numbers = [as_number(label) for label in only_predicted]
@@ -253,6 +258,6 @@ def _refuse_scores(
         return
     raise SpellingError(
         f"The predictions must be labels; {listed(only_predicted, LISTED)} look like scores. "
-        "Use --score for their column (y_score= in Python), with --threshold to make predictions "
-        "of them."
+        f"Use --score for their column ({score_argument}= in Python), with --threshold to make "
+        "predictions of them."
     )

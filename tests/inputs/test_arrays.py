@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import (
+    ColumnNames,
     as_column,
     as_scores,
     check_weights,
@@ -115,7 +116,7 @@ def test_what_is_no_label_is_refused(column, message):
 )
 def test_a_refusal_names_the_argument_as_its_function_does(column, message):
     with pytest.raises(InputError) as refused:
-        code_labels(column, name="y")
+        code_labels(column, names=ColumnNames(true="y"))
     assert message in str(refused.value)
     assert "y_" not in str(refused.value)
 

@@ -16,12 +16,23 @@ from truerisk.errors import InputError
 from truerisk.labels import LARGEST_WHOLE
 
 LARGEST_TABLE = 2**16  # integers of a smaller span are coded by a look-up, not by sorting
-# What to do about labels with a fraction, by the name of their argument.
 MEASUREMENTS = "Numbers with a fraction are measurements, not classes."
-REMEDIES = {"y_pred": "Hand scores to `y_score`."}
 COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 Members = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """What messages call the columns of one model, and the argument that takes its scores."""
+
+    true: str = "y_true"
+    pred: str = "y_pred"
+    score: str = "y_score"
+    score_argument: str = "y_score"
+
+
+ONE_MODEL = ColumnNames()
 
 
 @dataclass(frozen=True)
@@ -136,14 +147,12 @@ def _aligned(name: str, first: str) -> str:
     return f"{name if name.isidentifier() else 'them'}.loc[{first}.index]"
 
 
-def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> CodedLabels:
-    """Code single labels: integers, booleans or texts, of one kind in both columns.
-
-    `name` is what messages call the first column.
-    """
-    columns = {name: _as_labels(y_true, name)}
+def code_labels(y_true: Any, y_pred: Any = None, *, names: ColumnNames = ONE_MODEL) -> CodedLabels:
+    """Code single labels: integers, booleans or texts, of one kind in both columns."""
+    columns = {names.true: _as_labels(y_true, names.true, MEASUREMENTS)}
     if y_pred is not None:
-        columns["y_pred"] = _as_labels(y_pred, "y_pred")
+        remedy = f"Hand scores to `{names.score_argument}`."
+        columns[names.pred] = _as_labels(y_pred, names.pred, remedy)
     _refuse_mixed_kinds(columns)
     coded = [_distinct_and_codes(column) for column in columns.values()]
     # np.unique loads np.ma at its first call, which takes as long as 30,000 rows.
@@ -159,12 +168,16 @@ def code_labels(y_true: Any, y_pred: Any = None, *, name: str = "y_true") -> Cod
 
 
 def code_label_sets(
-    y_true: Any, y_pred: Any = None, labels: Sequence[Any] | None = None
+    y_true: Any,
+    y_pred: Any = None,
+    labels: Sequence[Any] | None = None,
+    *,
+    names: ColumnNames = ONE_MODEL,
 ) -> CodedLabels:
     """Code sets of labels: n × K indicators, dense or sparse, or sequences of collections."""
     book: dict[tuple[str, ...], int] = {}
     columns = []
-    for name, column in (("y_true", y_true), ("y_pred", y_pred)):
+    for name, column in ((names.true, y_true), (names.pred, y_pred)):
         if column is None:
             continue
         if is_indicator(column):
@@ -331,10 +344,11 @@ def _label_set(entry: Any, name: str) -> tuple[str, ...]:
     return tuple(sorted({str(label) for label in entry}))
 
 
-def _as_labels(column: Any, name: str) -> NDArray[Any]:
-    remedy = "Use multilabel=True for sets of labels."
+def _as_labels(column: Any, name: str, of_fractions: str) -> NDArray[Any]:
+    """Check a column of labels; `of_fractions` is the remedy for numbers with a fraction."""
+    of_sets = "Use multilabel=True for sets of labels."
     if is_sparse(column):
-        raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {remedy}")
+        raise InputError(f"`{name}` must be one column of labels; got a sparse matrix. {of_sets}")
     try:
         array = as_column(column, name)
     except InputError:
@@ -347,14 +361,14 @@ def _as_labels(column: Any, name: str) -> NDArray[Any]:
             raise _collections(column, name)
         flat = "Use .ravel(), of a frame its column. " if array.shape[1:] == (1,) else ""
         raise InputError(
-            f"`{name}` must be one column of labels; got shape {array.shape}. {flat}{remedy}"
+            f"`{name}` must be one column of labels; got shape {array.shape}. {flat}{of_sets}"
         )
     if array.dtype.kind == "U" and array is not column:
         _refuse_nul(column if isinstance(column, (list, tuple)) else array.tolist(), name)
     if array.dtype.kind == "f":
-        return _whole_labels(array, name)
+        return _whole_labels(array, name, of_fractions)
     if array.dtype.kind == "O":
-        return _texts_of_one_kind(array, name)
+        return _texts_of_one_kind(array, name, of_fractions)
     if array.dtype.kind not in "biuUT":
         raise InputError(
             f"`{name}` must hold integers, booleans or texts; got {array.dtype}. "
@@ -371,7 +385,7 @@ def _collections(column: Any, name: str) -> InputError:
     )
 
 
-def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+def _whole_labels(array: NDArray[Any], name: str, of_fractions: str) -> NDArray[np.int64]:
     wrong = ~np.isfinite(array)
     if wrong.any():
         raise InputError(
@@ -380,8 +394,7 @@ def _whole_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
         )
     if not np.array_equal(array, np.floor(array)):
         first = array[array != np.floor(array)][0]
-        remedy = REMEDIES.get(name, MEASUREMENTS)
-        raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {remedy}")
+        raise InputError(f"`{name}` must hold labels; got {shown(float(first))}. {of_fractions}")
     extreme = np.abs(array) > LARGEST_WHOLE
     if extreme.any():
         raise InputError(
@@ -403,7 +416,7 @@ def _has_nul(texts: Iterable[str]) -> bool:
     return "\0" in "".join(texts)  # several times as fast as a look at each text
 
 
-def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _texts_of_one_kind(array: NDArray[Any], name: str, of_fractions: str) -> NDArray[Any]:
     kinds = {type(value) for value in array.tolist()}
     if kinds <= {str}:
         _refuse_nul(array, name)
@@ -421,7 +434,7 @@ def _texts_of_one_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
             "Drop these examples first."
         )
     if all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
-        return _whole_labels(np.array(array.tolist(), dtype=np.float64), name)
+        return _whole_labels(np.array(array.tolist(), dtype=np.float64), name, of_fractions)
     listed = ", ".join(sorted(kind.__name__ for kind in kinds))
     which = f"labels of one type; got {listed}" if len(kinds) > 1 else f"labels; got {listed}"
     raise InputError(f"`{name}` must hold {which}. Make texts of them.")
@@ -451,8 +464,9 @@ def _refuse_mixed_kinds(columns: dict[str, NDArray[Any]]) -> None:
             f"`{name}` holds {shown(np.unique(column[:1000]).tolist()[:5])}"
             for name, column in columns.items()
         )
+        both = " and ".join(f"`{name}`" for name in families)
         raise InputError(
-            f"`y_true` and `y_pred` must hold labels of one type; {sets}. "
+            f"{both} must hold labels of one type; {sets}. "
             "Convert one of them: '1' and 1 are different labels."
         )
 

@@ -12,7 +12,9 @@ from truerisk.aliases import Array, Flags, Indices
 from truerisk.checks import check_same_length, counted, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import (
+    ONE_MODEL,
     CodedLabels,
+    ColumnNames,
     Members,
     as_scores,
     check_row_labels,
@@ -91,14 +93,13 @@ class Predictions:
         labels: Sequence[Any] | None = None,
         allow_inf: bool = False,
         spelling: Spelling = AS_WRITTEN,
-        names: tuple[str, str] = ("y_pred", "y_score"),
+        names: ColumnNames = ONE_MODEL,
     ) -> "Predictions":
-        """Check and code columns in memory; `names` is what messages call the two of a model."""
-        pred_name, score_name = names
+        """Check and code columns in memory; `names` is what messages call those of a model."""
         given = {
-            "y_true": y_true,
-            pred_name: y_pred,
-            score_name: y_score,
+            names.true: y_true,
+            names.pred: y_pred,
+            names.score: y_score,
             "sample_weight": sample_weight,
             "groups": groups,
         }
@@ -107,25 +108,19 @@ class Predictions:
         check_same_length(
             **{name: range(number_of_rows(one, name)) for name, one in columns.items()}
         )
-        score = None if y_score is None else as_scores(y_score, score_name, allow_inf=allow_inf)
+        score = None if y_score is None else as_scores(y_score, names.score, allow_inf=allow_inf)
         if score is not None and score.shape[1:] == (1,) and not multilabel:
             raise InputError(
-                f"`{score_name}` must be one column of scores, or one per class; got shape "
+                f"`{names.score}` must be one column of scores, or one per class; got shape "
                 f"{score.shape}. Use .ravel(), of a frame its column."
             )
         weight = None if sample_weight is None else check_weights(sample_weight)
         group = None if groups is None else code_groups(groups)
-        try:
-            if multilabel:
-                coded = code_label_sets(y_true, y_pred, labels)
-            else:
-                coded = code_labels(y_true, y_pred)
-                _refuse_empty(coded)
-        except InputError as error:
-            text = str(error).replace("`y_pred`", f"`{pred_name}`")
-            if pred_name != "y_pred":  # one of several models, whose scores are an argument of all
-                text = text.replace("`y_score`", "`scores`")
-            raise InputError(text) from None
+        if multilabel:
+            coded = code_label_sets(y_true, y_pred, labels, names=names)
+        else:
+            coded = code_labels(y_true, y_pred, names=names)
+            _refuse_empty(coded, names)
         coded = _respelt(coded, spelling)
         return cls(coded.truth, coded.members, coded.predicted, score, weight, group, multilabel)
 
@@ -161,10 +156,12 @@ class Predictions:
             return np.asarray(self.truth == codes[0])
         return np.asarray(np.isin(np.arange(len(self.members)), codes)[self.truth])
 
-    def check_spelling(self, known: Collection[str], pos_label: str | None) -> None:
+    def check_spelling(
+        self, known: Collection[str], pos_label: str | None, score_argument: str
+    ) -> None:
         """Refuse predictions in other labels than the truth; `known` ones are classes anyway."""
         true, predicted = self._labels_of(self.truth), self._labels_of(self.predicted)
-        check_same_spelling(true, predicted, known, pos_label)
+        check_same_spelling(true, predicted, known, pos_label, score_argument)
 
     def with_classes(self, names: tuple[str, ...] | None) -> "Predictions":
         """Name the columns of the score matrix, if there is one."""
@@ -356,11 +353,11 @@ def score_classes(
     return names
 
 
-def _refuse_empty(coded: CodedLabels) -> None:
+def _refuse_empty(coded: CodedLabels, names: ColumnNames) -> None:
     if ("",) not in coded.members:
         return
     empty = coded.members.index(("",))
-    for name, codes in (("y_true", coded.truth), ("y_pred", coded.predicted)):
+    for name, codes in ((names.true, coded.truth), (names.pred, coded.predicted)):
         if codes is not None and np.any(codes == empty):
             raise InputError(
                 f"`{name}` must have a label everywhere; {counted(codes == empty, 'empty')}. "

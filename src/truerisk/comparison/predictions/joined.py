@@ -14,6 +14,7 @@ from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.evaluation.prediction_tally import PredictionTally, Tallies, with_one_score
 from truerisk.evaluation.request import Request
+from truerisk.inputs.arrays import ColumnNames
 from truerisk.inputs.labels import label_notes
 from truerisk.inputs.predictions import (
     AS_WRITTEN,
@@ -26,6 +27,7 @@ from truerisk.inputs.predictions import (
 from truerisk.labels import Spelling, in_order, other_of_pair, positive_of_two
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
+SCORES = "scores"  # the argument that takes those of all models
 MANY_CLASSES = 3
 MAX_RESAMPLED = (
     2000  # rows; the choice among models by more of them is repeated without drawing them
@@ -139,10 +141,9 @@ class JoinedPredictions:
         known = (*(self.shared.classes or ()), *(request.average_over or ()))
         for name, model in zip(self.names, self.models, strict=True):
             try:
-                model.check_spelling(known, request.pos_label)
+                model.check_spelling(known, request.pos_label, SCORES)
             except InputError as error:
-                text = str(error).replace("y_score=", "scores=")  # the argument for all models
-                raise InputError(f"{shown(name)}: {text}") from None
+                raise InputError(f"{shown(name)}: {error}") from None
 
     def _with_one_score(self, request: Request) -> "JoinedPredictions":
         classes = self.shared.classes
@@ -206,7 +207,11 @@ def join_arrays(
                 multilabel=multilabel,
                 labels=labels,
                 spelling=spelling,
-                names=(f"predictions of {shown(name)}", f"scores of {shown(name)}"),
+                names=ColumnNames(
+                    pred=f"predictions of {shown(name)}",
+                    score=f"scores of {shown(name)}",
+                    score_argument=SCORES,
+                ),
             )
         )
     joined = JoinedPredictions.of(model_names, models)

@@ -10,6 +10,7 @@ from truerisk.checks import counted, shown
 from truerisk.errors import InputError
 from truerisk.inputs.arrays import (
     CodedLabels,
+    ColumnNames,
     as_column,
     check_row_labels,
     code_groups,
@@ -57,7 +58,7 @@ class Examples:
             raise InputError(f"`y` must have a label for each of {n} rows; got {len(labels)}.")
         if n < 2:
             raise InputError(f"`X` must have at least two rows to divide; got {n}.")
-        coded = code_labels(labels, name="y")
+        coded = code_labels(labels, names=ColumnNames(true="y"))
         names = _names_of_classes(coded)
         positive = None if pos_label is None else _named(pos_label, names)
         if len(names) != 2:
