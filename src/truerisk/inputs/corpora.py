@@ -13,7 +13,7 @@ from truerisk.aliases import Flags, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import label_notes
-from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.options import DROP, ReadingOptions
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.places import (
     GZIP_MAGIC,
@@ -71,7 +71,7 @@ class Documents:
             if value is None and self.options.missing == "refuse":
                 raise refuse(
                     f"{shown(name)} must have a value for every document; got none. "
-                    f"Use --missing drop to leave such documents out."
+                    f"{DROP} to leave such documents out."
                 )
         if text is None or labels is None:
             self.dropped += 1

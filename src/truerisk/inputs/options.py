@@ -12,6 +12,8 @@ from truerisk.labels import Spelling
 
 MIB = 2**20
 Missing = Literal["refuse", "drop"]
+# The remedy that refusals of missing values end with.
+DROP = "Use --missing drop (options=tr.ReadingOptions(missing='drop') in Python)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from truerisk.checks import LARGEST_COUNT, listed, shown
 from truerisk.errors import InputError
 from truerisk.inputs.corpora import read_corpus
 from truerisk.inputs.labels import LabelBook
-from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.options import DROP, ReadingOptions
 from truerisk.inputs.records.checked_batches import LabelEncoder, encode
 from truerisk.inputs.records.formats import FileFacts, open_reader, recognise
 from truerisk.inputs.records.json_lines import JsonLinesFile
@@ -505,7 +505,7 @@ class TableReading:
                 raise refusal(
                     self.path,
                     f"{shown(name)} must have a value in every row; {np.count_nonzero(absent)} of "
-                    f"{len(absent)} have none. Use --missing drop to leave them out.",
+                    f"{len(absent)} have none. {DROP} to leave them out.",
                     f"row {np.argmax(absent) + 1}",
                 )
             used &= ~absent
@@ -584,7 +584,7 @@ def _table_of_vectors(path: Path, roles: TableRoles, options: ReadingOptions) ->
         raise refusal(
             path,
             f"must have a label for every vector; {np.count_nonzero(counts == 0)} of {len(counts)} "
-            f"have none. Use --missing drop to leave them out.",
+            f"have none. {DROP} to leave them out.",
             f"row {np.argmax(counts == 0) + 1}",
         )
     used = np.flatnonzero(counts)

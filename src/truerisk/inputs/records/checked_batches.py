@@ -18,7 +18,7 @@ from truerisk.aliases import Codes, Flags, Indices
 from truerisk.checks import LARGEST_COUNT, shown
 from truerisk.errors import InputError
 from truerisk.inputs.labels import LabelBook, LabelColumn
-from truerisk.inputs.options import ReadingOptions
+from truerisk.inputs.options import DROP, ReadingOptions
 from truerisk.inputs.records.places import Places, refusal, such_rows
 from truerisk.inputs.records.rows import (
     Batch,
@@ -373,7 +373,7 @@ class BatchMaker:
                 rows,
                 missing[name],
                 f"{shown(name)} must have a value in every row; got none{inside}",
-                "Use --missing drop to leave such rows out.",
+                f"{DROP} to leave such rows out.",
             )
         for name, mask in missing.items():
             self.dropped[name] += int(mask.sum())
