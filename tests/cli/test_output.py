@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from truerisk.cli import BROKEN_PIPE, COMMANDS, main, output
 from truerisk.cli.output import deliver
 from truerisk.errors import ResourceError
+from truerisk.reporting.render import figures
 
 WITH_PAGE = ("score", "compare", "estimate", "curve", "perturb", "rank", "folds")
 WITH_FIGURES = ("threshold", "reject")
@@ -193,14 +194,13 @@ def test_the_result_is_printed_where_the_page_cannot_be_written(run, predictions
 
 @pytest.mark.parametrize("command", ["score", "rank"])
 def test_figures_without_matplotlib_are_refused_before_reading(run, monkeypatch, tmp_path, command):
-    monkeypatch.setattr(output, "find_spec", lambda _: None)
+    monkeypatch.setattr(figures, "find_spec", lambda _: None)
     (tmp_path / "broken.csv").write_text("no such thing")
     option = {"score": "--figures", "rank": "--plot"}[command]
     ended = run(command, tmp_path / "broken.csv", option, tmp_path / "new.svg")
     assert ended.exit_code == 5
     assert ended.stderr == (
-        f"Error: {option} needs matplotlib, which is not installed. "
-        "Install it with: pip install 'truerisk[plot]'\n"
+        "Error: Drawing needs matplotlib, which is not installed: pip install 'truerisk[plot]'.\n"
     )
 
 

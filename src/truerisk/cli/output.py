@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +13,7 @@ from click.core import ParameterSource
 from truerisk.cli import FINDING, PARTIAL
 from truerisk.cli.options import Function, bounds, bundle, flag, option
 from truerisk.cli.progress import Progress
-from truerisk.errors import InputError, ResourceError
+from truerisk.errors import InputError
 from truerisk.results import Evaluation, Reportable, has_code
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ def check_outputs(options: dict[str, Any], inputs: Iterable[Path]) -> None:
 
         check_destination(page, read)
     if folder is not None:
-        check_matplotlib("--figures")
         from truerisk.reporting.render.figures import check_folder
 
         check_folder(folder, read)
@@ -119,15 +117,6 @@ def refuse_options(names: tuple[str, ...], what: str) -> None:
     ]
     if given:
         raise click.UsageError(f"{', '.join(given)}: for {what}.")
-
-
-def check_matplotlib(option: str) -> None:
-    """Refuse an option that draws where nothing can draw."""
-    if find_spec("matplotlib") is None:
-        raise ResourceError(
-            f"{option} needs matplotlib, which is not installed. "
-            "Install it with: pip install 'truerisk[plot]'"
-        )
 
 
 def check_scoring(name: str) -> None:

@@ -88,7 +88,8 @@ def _check_picture(scores: Path, picture: Path | None) -> None:
         return
     if picture.suffix.lower() != ".svg":
         raise InputError(f"`--plot` must name a file that ends in .svg; got {str(picture)!r}.")
-    out.check_matplotlib("--plot")
     from truerisk.reporting.files import check_destination
+    from truerisk.reporting.render.figures import check_matplotlib
 
+    check_matplotlib()
     check_destination(picture, [scores])

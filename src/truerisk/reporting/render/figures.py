@@ -411,7 +411,7 @@ def check_matplotlib() -> None:
     """Say what to install where figures are asked for and matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise ResourceError(
-            "Figures need matplotlib, which is not installed: `pip install 'truerisk[plot]'`."
+            "Drawing needs matplotlib, which is not installed: pip install 'truerisk[plot]'."
         )
 
 
