@@ -185,7 +185,7 @@ def growth(what: str, sizes: tuple[tuple[int, int], ...], goal: str) -> tuple[st
     exponent = np.polyfit(np.log([one[at] for one in sizes]), np.log(times), 1)[0]
     listed = ", ".join(f"{one[at]:,}" for one in sizes)
     taken = ", ".join(map(milliseconds, times))
-    return (f"growth with {what}", listed, taken, "–", "–", "–", f"{exponent:.2f}", "–", goal)
+    return (f"growth with {what}", listed, taken, "–", f"{exponent:.2f}", "–", "–", "–", goal)
 
 
 def peak_of(classes: int, n: int) -> float:

@@ -6,9 +6,11 @@
 import csv
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+
+from benchmarks import waits
 
 FOLDER = Path(__file__).with_name("results")
 RESULTS = Path(__file__).with_name("results.md")
@@ -138,7 +140,7 @@ def markdown_row(cells: Row) -> str:
 
 def results_page() -> str:
     """Give benchmarks/results.md: every table as it was measured."""
-    parts = [ALL.format(versions=_versions())]
+    parts = [ALL.format(versions=_versions()), _waits()]
     processors = dict(read("processors")[1:])
     for name in _measured():
         columns, *rows = read(name)
@@ -146,13 +148,20 @@ def results_page() -> str:
             f"## {_title(name)}",
             "",
             *([f"Processor: {processors[name]}.", ""] if name in processors else []),
-            markdown_row(columns),
-            "|---" * len(columns) + "|",
-            *map(markdown_row, rows),
-            "",
+            *_table(columns, rows),
         ]
         parts.append("\n".join(lines))
     return "\n".join(parts)
+
+
+def _waits() -> str:
+    """Give the table of the work that users wait for, out of all others."""
+    table = _table(waits.COLUMNS, waits.lines(read))
+    return "\n".join([f"## {waits.TITLE}", "", waits.SAYS, "", *table])
+
+
+def _table(columns: Row, rows: Iterable[Row]) -> list[str]:
+    return [markdown_row(columns), "|---" * len(columns) + "|", *map(markdown_row, rows), ""]
 
 
 def speed_page() -> str:
