@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from truerisk.svm.dense.features import solve_features
+from truerisk.svm.problems import DenseProblem, Effort
 
 TITLE = "Linear SVM with free bias on tables, exact (gap ≤ 1e-6), beside default tolerances"
 COLUMNS = (
@@ -68,12 +68,14 @@ def tables(*, quick: bool) -> Iterator[tuple[str, Any, Any]]:
 
 def row(name: str, units: str, X: Any, y: Any, cost: float) -> tuple[str, ...]:
     upper = np.full(len(y), cost)
-    solution = solve_features(X, y, upper)  # also compiles, before any clock runs
+    problem = DenseProblem(np.ascontiguousarray(X))
+    solution = problem.solve(y, upper, Effort())  # also compiles, before any clock runs
     linear = LinearSVC(loss="hinge", C=cost, tol=1e-3, max_iter=LINEAR_PASSES, random_state=0)
     libsvm = SVC(kernel="linear", C=cost, tol=1e-3, max_iter=LIBSVM_STEPS, cache_size=500)
     competitors = [linear] if len(y) > LIBSVM_EXAMPLES else [linear, libsvm]
     ours, *theirs = fastest(
-        lambda: solve_features(X, y, upper), *(lambda m=model: m.fit(X, y) for model in competitors)
+        lambda: problem.solve(y, upper, Effort()),
+        *(lambda m=model: m.fit(X, y) for model in competitors),
     )
     cells = [told(time, ours, model) for time, model in zip(theirs, competitors, strict=True)]
     cells += [("not run", "–")] * (2 - len(cells))

@@ -189,6 +189,64 @@ def test_where_more_than_one_alpha_is_optimal_nobody_is_pooled(sizes):
     assert sizes[-1] >= np.count_nonzero(whole.alpha)
 
 
+def many(n=12_000):
+    """Give examples of which a sample is solved first: two columns and a class hang on few."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(n, 6))
+    X[:, 4] = np.arange(n) % 1500 == 3
+    X[:, 5] = np.where(np.arange(n) % 3000 == 7, 100.0, 0.0)
+    direction = np.array([1.0, -0.5, 0.2, 0.0, 2.0, 0.01])
+    y = np.where(X @ direction + 0.5 * rng.normal(size=n) > 2.2, 1.0, -1.0)
+    return X, y, rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("cost", [1e-3, 1.0, 100.0])
+def test_of_many_examples_a_sample_goes_first(sizes, cost, monkeypatch):
+    X, y, bounds = many()
+    upper = np.where(np.arange(len(y)) % 11 == 0, 0.0, cost * bounds)
+    form = DenseProblem(X)
+    found = form.solve(y, upper, Effort())
+    assert max(sizes) < 0.5 * len(y)
+    monkeypatch.setattr(problems, "SAMPLED", len(y) + 1)
+    alone = form.solve(y, upper, Effort())
+    assert sizes[-1] == len(y)
+    np.testing.assert_allclose(found.alpha, alone.alpha, atol=1e-9 * cost)
+    np.testing.assert_allclose(found.decision, alone.decision, atol=1e-8)
+    np.testing.assert_array_equal(found.upper, upper)
+    assert found.gap <= 1e-9
+
+
+def test_all_that_a_column_hangs_on_are_in_the_sample(monkeypatch):
+    X, y, upper = many()
+    seen = []
+    monkeypatch.setattr(
+        problems,
+        "solve_features",
+        lambda *problem, **options: seen.append(problem) or solve_features(*problem, **options),
+    )
+    DenseProblem(X).solve(y, upper, Effort())
+    table, labels, bounds = seen[0]
+    assert 1200 < len(table) < 2000
+    for column in (4, 5):
+        rare = table[:, column] > 0
+        assert np.count_nonzero(rare) == np.count_nonzero(X[:, column])
+        # Each stands for itself; the others for all.
+        assert set(bounds[rare]) == set(upper[X[:, column] > 0])
+    assert bounds.sum() == pytest.approx(upper.sum(), rel=0.05)
+    assert np.mean(labels > 0) > np.mean(y > 0)
+
+
+def test_a_class_alone_and_columns_for_which_a_sample_is_no_small_part(sizes):
+    X, y, upper = many()
+    alone = np.where(y > 0, 0.0, upper)
+    solution = DenseProblem(X).solve(y, alone, Effort())
+    np.testing.assert_allclose(solution.decision, -1.0, atol=1e-9)
+    sizes.clear()
+    wide = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 30))])
+    DenseProblem(wide).solve(y, upper, Effort())
+    assert sizes == [len(y)]
+
+
 def test_leave_one_out_of_a_table_takes_its_gram_matrix_where_that_fits(data, monkeypatch):
     X, y, upper = data
     form = DenseProblem(X)

@@ -37,9 +37,16 @@ NEARER = 0.25  # the same where the features are few beside the examples, on bot
 DRIFT = 2.5  # times √(features / examples): how far a decision may move
 MAX_DRIFT = 0.4  # above which no example is taken to stay at its bound
 FAR_DRIFT = 1.5  # times the drift: how far an example may come back from beyond the margin
-MIN_HELD = 0.4  # share of those that do, of all that are not beyond, below which it saves little
+WORTH = 0.55  # of those near otherwise: more must not be near where some stay at their bounds
 MAX_NEAR = 0.5  # share of the examples near the margin above which all are taken
 ROUNDS = 3  # in which more examples may come near
+SAMPLED = 10_000  # examples from which on a sample of them is solved first
+SAMPLE, MAX_SAMPLE = 1 / 8, 1 / 4  # share of the examples in it
+PER_FEATURE = 100  # examples of it, at least
+SEEN = 30.0  # times its share in the squares of a feature: the least chance of an example
+BLOCK = 512  # examples that are looked at together
+TINY = np.finfo(np.float64).tiny
+SEED = 1  # of the sample: always the same, so that a fit can be repeated
 MIN_COSTS = 6  # from here on side by side takes less time than one after the other
 LONG = 100  # entries of a row, on average
 TABLE_PENALTY = 0.1  # ρ of sweeps over a table, in units of the mean |x|²
@@ -174,8 +181,9 @@ class DenseProblem(Problem):
             if loose.is_within(effort.tolerance):
                 return loose
         solution = None
-        if isinstance(start, LinearSolution) and effort.passes is None:
-            solution = self._near(y, upper, effort, start)
+        if effort.passes is None:
+            first = start if isinstance(start, LinearSolution) else self._sampled(y, upper, effort)
+            solution = None if first is None else self._near(y, upper, effort, first)
         if solution is None:
             solution = solve_features(self.X, y, upper, **effort.options)
         asked_to_stop = effort.passes is not None
@@ -198,6 +206,30 @@ class DenseProblem(Problem):
             max_visits=TABLE_VISITS * len(y),
         )
 
+    def _sampled(self, y: Array, upper: Array, effort: Effort) -> LinearSolution | None:
+        """Solve for a sample of many examples, so that few of the others are left to solve for.
+
+        An example with a chance p of being drawn counts for 1/p of them.  None where the sample
+        would be no small part of all.
+        """
+        used = np.flatnonzero(upper > 0.0)
+        n, d = len(used), self.X.shape[1]
+        least = max(SAMPLE, PER_FEATURE * d / max(n, 1))
+        if n < SAMPLED or least > MAX_SAMPLE:
+            return None
+        table = self.X if n == len(y) else self.X[used]
+        chances = np.minimum(SEEN * _largest_shares(table, y[used], above=least / SEEN), 1.0)
+        np.maximum(chances, least, out=chances)
+        drawn = np.random.default_rng(SEED).random(n) < chances
+        if np.count_nonzero(drawn) > MAX_SAMPLE * n:
+            return None
+        some = used[drawn]
+        part = solve_features(self.X[some], y[some], upper[some] / chances[drawn], **effort.options)
+        alpha, bounds = np.zeros((2, len(y)))
+        alpha[some], bounds[some] = part.alpha, part.upper
+        decision = self.X @ part.weights + part.bias
+        return replace(part, y=y, upper=bounds, alpha=alpha, decision=decision)
+
     def _near(
         self, y: Array, upper: Array, effort: Effort, start: LinearSolution
     ) -> LinearSolution | None:
@@ -216,25 +248,32 @@ class DenseProblem(Problem):
                 return None
             held = used & ~near & (beyond < 0.0)
             pools = [held & (y == sign) for sign in (-1.0, 1.0)] if np.isfinite(below) else []
-            part, alpha = self._pooled(y, upper, effort, near, [one for one in pools if one.any()])
-            decision = self.X @ part.weights + part.bias
-            decision[near] = part.decision[: np.count_nonzero(near)]
-            beyond = y * decision - 1.0
-            objecting = used & ~near & ((beyond < 0.0) != (alpha > 0.0))
-            if not objecting.any():
-                solution = replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
-                return solution if solution.stable or not pools else None
-            near |= objecting | (used & (beyond < above) & (beyond > -below))
+            pools = [pool for pool in pools if pool.any()]
+            part, alpha = self._pooled(y, upper, effort, near, pools)
+            if alpha is None:
+                above, below = 2.0 * above, 2.0 * below
+            else:
+                decision = self.X @ part.weights + part.bias
+                decision[near] = part.decision[: np.count_nonzero(near)]
+                beyond = y * decision - 1.0
+                objecting = used & ~near & ((beyond < 0.0) != held)
+                if not objecting.any():
+                    solution = replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
+                    return solution if solution.stable or not pools else None
+                near |= objecting
+            near |= used & (beyond < above) & (beyond > -below)
         return None
 
     def _band(self, used: Flags, beyond: Array, start: LinearSolution) -> tuple[float, float]:
         """Tell how far above and below the margin of a start an example is near; inf: anyhow."""
-        drift = DRIFT * math.sqrt(self.X.shape[1] / len(used))
+        drift = DRIFT * math.sqrt(self.X.shape[1] / np.count_nonzero(start.upper))
         if drift > MAX_DRIFT:
             return max(NEAR_MARGIN, FAR_DRIFT * drift), np.inf
-        above, below = min(max(2.0 * drift, NEARER), NEAR_MARGIN), max(drift, NEARER)
-        held = np.count_nonzero(used & (beyond <= -below))
-        if held < MIN_HELD * np.count_nonzero(used & (beyond < above)):
+        spread = min(float(start.decision[used].std()), 1.0)  # a small one moves less
+        above = spread * min(max(2.0 * drift, NEARER), NEAR_MARGIN)
+        below = spread * max(drift, NEARER)
+        near = np.count_nonzero(used & (beyond > -below) & (beyond < above))
+        if near > WORTH * np.count_nonzero(used & (beyond < NEAR_MARGIN)):
             return NEAR_MARGIN, np.inf
         # With more free examples than equations, one α of many is next to the centre of all.
         is_unique = 0 < np.count_nonzero(start.free) <= self.X.shape[1] + 1
@@ -242,10 +281,10 @@ class DenseProblem(Problem):
 
     def _pooled(
         self, y: Array, upper: Array, effort: Effort, near: Flags, pools: list[Flags]
-    ) -> tuple[LinearSolution, Array]:
+    ) -> tuple[LinearSolution, Array | None]:
         """Solve for the examples near and the means of the pools; return that and all α.
 
-        The α of a pool are at their bounds, or 0 where that of its mean is not.
+        None for the α if that of a mean is not at its bound: then too few examples were near.
         """
         X, signs, most = self.X[near], y[near], upper[near]
         n, alpha = len(signs), np.zeros(len(y))
@@ -257,9 +296,9 @@ class DenseProblem(Problem):
             most = np.append(most, bounds)
         part = solve_features(X, signs, most, **effort.options)
         alpha[near] = part.alpha[:n]
-        for pool, share in zip(pools, part.alpha[n:] / most[n:], strict=True):
-            alpha[pool] = upper[pool] if share >= 1.0 else 0.0
-        return part, alpha
+        for pool in pools:
+            alpha[pool] = upper[pool]
+        return part, alpha if np.all(part.alpha[n:] >= most[n:]) else None
 
     def _by_gram(self, y: Array, upper: Array, effort: Effort) -> LinearSolution:
         solution = GramProblem(linear_gram(self.X)).solve(y, upper, effort)
@@ -282,6 +321,24 @@ class DenseProblem(Problem):
     def radius(self) -> tuple[float, str]:
         """R² and the rule it was found by."""
         return squared_radius(Kernel("linear"), self.X)
+
+
+def _largest_shares(X: Array, y: Array, *, above: float) -> Array:
+    """Return, of each example, the largest share in the squares of a column, of X or y, if above.
+
+    A column that few examples have something in hangs on them.
+    """
+    of_y: Array = np.square(y - y.mean())
+    shares: Array = of_y / max(of_y.sum(), TINY)
+    centre = X.mean(axis=0)
+    squares, farthest = np.zeros((2, X.shape[1]))
+    for at in range(0, len(X), BLOCK):
+        away = X[at : at + BLOCK] - centre
+        squares += np.einsum("ij,ij->j", away, away)
+        np.maximum(farthest, np.abs(away).max(axis=0), out=farthest)
+    for column in np.flatnonzero(farthest**2 > above * squares):
+        np.maximum(shares, (X[:, column] - centre[column]) ** 2 / squares[column], out=shares)
+    return shares
 
 
 @dataclass(frozen=True)
