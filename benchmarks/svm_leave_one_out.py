@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from benchmarks.leave_one_out_sets import Array, Data, from_file, gram_of, sample
-from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.leave_out import leave_out_of

@@ -1,18 +1,13 @@
-import threading
-
 import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from truerisk.execution.batches import (
     UNDER_WAY,
     as_stored,
-    hold_this_thread_to_one,
     in_order,
-    one_thread,
     read_only,
     run_batch,
 )
@@ -115,41 +110,3 @@ def test_a_model_that_asks_for_workers_gets_none():
 
     [result], _ = run_batch(workers, {}, [0])
     assert result["workers"] == 1
-
-
-np.linalg.inv(np.eye(2))  # loads BLAS
-
-
-def threads():
-    return {library["num_threads"] for library in threadpool_info()}
-
-
-def test_a_task_has_one_thread_and_the_caller_has_its_own_again():
-    with threadpool_limits(2, user_api="blas"):
-        before = threads()
-        for _ in range(2):
-            with one_thread():
-                assert threads() == {1}
-            assert threads() == before
-
-
-def test_threads_come_back_after_an_error():
-    with threadpool_limits(2, user_api="blas"):
-        before = threads()
-        with pytest.raises(KeyboardInterrupt), one_thread():
-            raise KeyboardInterrupt
-        assert threads() == before
-
-
-def test_a_thread_of_a_worker_is_held_for_good():
-    seen = []
-
-    def work():
-        with threadpool_limits(2, user_api="blas"):  # undoes what is done to other tests
-            hold_this_thread_to_one()
-            seen.append(threads())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [{1}]

@@ -1,23 +1,20 @@
 """Items in batches, some of them under way at a time, and their results in the order of the items.
 
 Both engines use this: a worker runs a batch (`run_batch`), the caller keeps a bounded number of
-batches under way (`in_order`).  Each task has one BLAS and OpenMP thread: several workers with
-several threads each slow each other down, and a product of matrices may differ in its last bit with
-the number of threads.
+batches under way (`in_order`).  Each task has one thread (`threads.py`).
 """
 
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from truerisk.execution.threads import hold_this_thread_to_one
 
 # Read by libraries when they are loaded: a worker sets them before it loads any.
 ENVIRONMENT = {
@@ -29,7 +26,6 @@ ENVIRONMENT = {
     "VECLIB_MAXIMUM_THREADS": "1",
 }
 
-_this_thread = threading.local()
 Result = dict[str, NDArray[Any]]
 Task = Callable[[Mapping[str, Any], Any], Result]
 Finished = tuple[list[Result], float]  # the results of a batch, and the seconds it took
@@ -37,39 +33,6 @@ Submitted = tuple[Callable[[], Finished], Callable[[], Any]]  # wait for a batch
 UNDER_WAY = 3  # batches per worker: one that runs, and two ahead: it never waits for the caller
 SECONDS_A_BATCH = 0.2  # a hundred times what it costs to send a batch and its results
 MIN_SECONDS = 0.02  # of a batch, also at the end, where work is dealt out evenly
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold the caller's own process to one thread while tasks run, and give it back afterwards."""
-    with _libraries().limit(limits=1):
-        yield
-
-
-def hold_this_thread_to_one() -> None:
-    """Limit this thread of a worker for good: nobody else uses the worker.
-
-    OpenMP keeps its limit for each thread that calls it, so each thread of a worker comes here.
-    """
-    if getattr(_this_thread, "modules", -1) != len(sys.modules):
-        _libraries().limit(limits=1)
-        _this_thread.modules = len(sys.modules)
-
-
-def _libraries() -> Any:
-    """Give the libraries that are loaded by now.
-
-    To look for them takes longer than a small task; it is done again only after further modules
-    have been imported.
-    """
-    return _libraries_of(len(sys.modules))
-
-
-@lru_cache(maxsize=1)
-def _libraries_of(modules: int) -> Any:  # noqa: ARG001
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 class WorkerDied(Exception):  # noqa: N818  (it never leaves the package)

@@ -8,10 +8,11 @@ from typing import Any
 
 from truerisk.checks import check_whole_number, shown
 from truerisk.errors import InputError, ResourceError
-from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, one_thread, read_only
+from truerisk.execution.batches import Result, Task, WorkerDied, as_stored, read_only
 from truerisk.execution.checkpoint import Checkpoint, Part
 from truerisk.execution.cluster import cluster_in_use
 from truerisk.execution.processes import are_waiting, run_in_processes, start_processes
+from truerisk.execution.threads import one_thread
 
 Progress = Callable[[int, int, int], None]
 Engine = Callable[[Task, Mapping[str, Any], Sequence[Any], int], Iterator[Result]]

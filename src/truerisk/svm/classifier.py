@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
-from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads, libraries
 from truerisk.svm.one_vs_rest import (
     ClassWeight,
     Targets,
@@ -34,6 +34,8 @@ from truerisk.svm.one_vs_rest import (
 )
 from truerisk.svm.problems import Effort, Problem
 from truerisk.svm.solution import Solution
+
+libraries()  # looked for before the first fit, which takes as long
 
 
 @dataclass(frozen=True)

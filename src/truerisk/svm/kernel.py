@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 
 from truerisk.aliases import Array
 from truerisk.errors import InputError
-from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared
 from truerisk.svm.example_forms import check_gram
 from truerisk.svm.kernels import KernelFunction, kernel_of

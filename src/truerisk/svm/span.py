@@ -20,8 +20,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import InputError
+from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import gram as loops
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.path import Dual
 from truerisk.svm.kernels import TrainingKernel
 from truerisk.svm.solution import Solution

@@ -23,11 +23,11 @@ from sklearn.utils import _safe_indexing
 from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
+from truerisk.execution.threads import few_blas_threads
 from truerisk.svm.batch.features import batch_decisions
 from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import pivoted_features
 from truerisk.svm.example_forms import as_numbers, centred, check_gram, has_one_scale, linear_gram
 from truerisk.svm.kernel import KernelSVM

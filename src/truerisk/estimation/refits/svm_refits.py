@@ -21,7 +21,7 @@ from sklearn.base import clone
 from truerisk.aliases import Array, Indices
 from truerisk.errors import ResourceError
 from truerisk.estimation.refits.plans import Folds, Plan
-from truerisk.execution.batches import one_thread
+from truerisk.execution.threads import one_thread
 from truerisk.learners.refits import Arrays, positions, refit
 from truerisk.svm.batch.nearby import solver_of
 from truerisk.svm.classifier import MarginClassifier, solve_one

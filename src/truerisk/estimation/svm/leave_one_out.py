@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from truerisk.aliases import Array, ArrayLike, Indices
 from truerisk.checks import check_choice
 from truerisk.errors import InputError
+from truerisk.estimation.refits import svm_refits as _refits  # noqa: F401  (as _solved_ahead)
 from truerisk.estimation.refits.estimate import estimate
 from truerisk.estimation.refits.examples import Examples
 from truerisk.estimation.refits.plans import repeated_folds
@@ -25,13 +26,13 @@ from truerisk.evaluation.assemble import assemble, estimates_of
 from truerisk.evaluation.evaluate import evaluate
 from truerisk.evaluation.prediction_tally import Tallies
 from truerisk.evaluation.request import Request
+from truerisk.execution.threads import few_blas_threads
 from truerisk.inputs.arrays import check_row_labels
 from truerisk.intervals.variance_components import METHOD, notes_on
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding
 from truerisk.svm.batch import nearby as _solved_ahead  # noqa: F401  (loaded before the first call)
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, solve_one
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.freed_memory import keep_freed_memory

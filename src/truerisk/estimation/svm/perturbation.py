@@ -29,13 +29,13 @@ from truerisk.estimation.svm.perturbed_measures import (
 )
 from truerisk.estimation.svm.plug_in import plug_in_interval, theta_of
 from truerisk.execution.running import workers_of
+from truerisk.execution.threads import few_blas_threads
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.replicates import FORMS, ends_of
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.registry import base_and_average, base_measure, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled, Target
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.weighted_refits import Prepared, check_model, prepared
 
 Progress = Callable[[int, int], None]

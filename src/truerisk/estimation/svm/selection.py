@@ -26,10 +26,10 @@ from truerisk.estimation.svm.xi_alpha import (
     two_sided_level,
     worst_slack,
 )
+from truerisk.execution.threads import few_blas_threads
 from truerisk.inputs.arrays import check_row_labels
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Reportable, Row
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
 from truerisk.svm.dual_of import duals_of, is_readable, twin_of
 from truerisk.svm.solution import Solution

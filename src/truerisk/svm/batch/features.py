@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
+from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import batch as batch_kernel
 from truerisk.kernels import gram as gram_kernel
 from truerisk.kernels import interior as kernel
 from truerisk.svm.batch.gram import Bounds, balanced, core_of
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.dense.features import scale_columns, solve_features
 from truerisk.svm.example_forms import has_one_scale
 from truerisk.svm.gram.path import ARRIVED, Path, empty_path, limits_at, spread

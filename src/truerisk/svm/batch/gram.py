@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from truerisk.aliases import Array, Flags
+from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import batch as kernel
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads
 
 CHUNK = 128  # replicates; not a matter of workers, so that these do not change a bit
 MAX_STEPS, MAX_HALVINGS = 100, 40

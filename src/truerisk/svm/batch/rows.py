@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.svm.blas_threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.matrix import Rows
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import NotConvergedWarning
+from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import rows as kernel
-from truerisk.svm.blas_threads import few_blas_threads
 from truerisk.svm.rows.dual import MAX_PASSES, clearly_free, solve_rows
 from truerisk.svm.rows.matrix import Rows, inner_products
 from truerisk.svm.solution import LinearSolution
