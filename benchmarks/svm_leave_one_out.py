@@ -80,7 +80,7 @@ def beside(data: Data, kernel: str, cost: float) -> tuple[str, ...]:
     machine = SVC(C=cost, kernel=name, max_iter=MAX_ITER, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        with few_blas_threads(n):  # as `tr.leave_one_out` does
+        with few_blas_threads(X):  # as `tr.leave_one_out` does
             ours = best(exact)
             scores, naive = timed(lambda: cross_val_score(machine, X, y, cv=splits))
         _, expert = timed(lambda: precomputed_loop(gram_of(X, kernel), y, cost, splits))
@@ -110,7 +110,7 @@ def whole_path(data: Data) -> tuple[str, ...]:
     gram, y = gram_of(data.X, "RBF"), data.y
     costs = np.geomspace(0.1, 1000.0, 15)
     found = cost_path(gram, y, np.ones(len(y)), costs)
-    with few_blas_threads(len(y)):
+    with few_blas_threads(gram):
         ours = best(lambda: cost_path(gram, y, np.ones(len(y)), costs))
 
     def loop() -> None:

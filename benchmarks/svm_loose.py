@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from benchmarks.svm_on_text import labels, read, vectors
 from truerisk.svm.linear import LinearSVM
@@ -84,6 +85,7 @@ def standardised(X: Any) -> Any:
     return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
+@threadpool_limits.wrap(limits=1)  # of BLAS, which waits busily
 def compared(name: str, X: Any, y: Any, cost: float) -> tuple[float, tuple[str, ...]]:
     exact = LinearSVM(C=cost).fit(X, y)
     least = objective(exact, X, y, cost)

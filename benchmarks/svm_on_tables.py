@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
 
 from truerisk.svm.problems import DenseProblem, Effort
 
@@ -66,6 +67,7 @@ def tables(*, quick: bool) -> Iterator[tuple[str, Any, Any]]:
         yield name, np.ascontiguousarray(values[:, :-1]), np.where(values[:, -1] > 0, 1.0, -1.0)
 
 
+@threadpool_limits.wrap(limits=1)  # of BLAS, which waits busily
 def row(name: str, units: str, X: Any, y: Any, cost: float) -> tuple[str, ...]:
     upper = np.full(len(y), cost)
     problem = DenseProblem(np.ascontiguousarray(X))

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
 
 from benchmarks.svm_on_text import generated, labels, read, vectors
 from truerisk.estimation.svm.selection import select
@@ -65,6 +66,7 @@ def collections(folder: str | None) -> Iterator[tuple[str, str, Any, Any]]:
     yield "generated", "one topic", X, y.astype(int)
 
 
+@threadpool_limits.wrap(limits=1)  # of BLAS, which waits busily
 def compared(name: str, X: Any, y: Any) -> tuple[float, tuple[str, ...]]:
     """Time ours whole, best of three; theirs in the first fold, times ten; CPU, one thread each."""
     ours = min(

@@ -4,6 +4,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from truerisk.execution.threads import (
@@ -52,14 +53,16 @@ def test_a_thread_of_a_worker_is_held_for_good():
     assert seen == [{1}]
 
 
-def test_few_examples_have_one_blas_thread():
+def test_few_or_sparse_examples_have_one_blas_thread():
     with threadpool_limits(2, user_api="blas"):
         before = threads()
-        with few_blas_threads(MANY_EXAMPLES - 1):
+        with few_blas_threads(np.empty(MANY_EXAMPLES - 1)):
             assert threads() == {1}
-        with few_blas_threads(MANY_EXAMPLES, workers=2):
+        with few_blas_threads(np.empty(MANY_EXAMPLES), workers=2):
             assert threads() == {1}
-        with few_blas_threads(MANY_EXAMPLES):
+        with few_blas_threads(csr_array((MANY_EXAMPLES, 2))):
+            assert threads() == {1}
+        with few_blas_threads(np.empty(MANY_EXAMPLES)):
             assert threads() == before
 
 

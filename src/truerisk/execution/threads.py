@@ -2,7 +2,8 @@
 
 Several workers with several threads each slow each other down, and a product of matrices may differ
 in its last bit with the number of threads: a task has one.  Products of a few thousand examples
-take less time than waking a second thread for them: they have one BLAS thread.
+take less time than waking a second thread for them.  Sparse examples are multiplied by loops of our
+own: a second thread would wait, and keep its core busy.  Both have one BLAS thread.
 """
 
 import sys
@@ -26,10 +27,15 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def few_blas_threads(examples: int, workers: int = 1) -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread for few examples, or where several workers call it."""
-    if examples >= MANY_EXAMPLES and workers == 1:
+def few_blas_threads(X: Any, workers: int = 1) -> AbstractContextManager[Any]:
+    """Hold BLAS to one thread for few or sparse examples, or where several workers call it."""
+    if X.shape[0] >= MANY_EXAMPLES and workers == 1 and not hasattr(X, "tocsr"):
         return nullcontext()
+    return one_blas_thread()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Hold BLAS to one thread, and give its own back afterwards."""
     limited: AbstractContextManager[Any] = libraries().limit(limits=1, user_api="blas")
     return limited
 

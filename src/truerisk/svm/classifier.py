@@ -87,7 +87,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         starts = self._starts(targets)
         self.targets_ = targets
         self.classes_ = targets.classes
-        with few_blas_threads(prepared.X.shape[0], effective_n_jobs(self.n_jobs)):
+        with few_blas_threads(prepared.X, effective_n_jobs(self.n_jobs)):
             self.solutions_ = self._solve(prepared.problem, targets, upper, starts)
             self._keep(prepared)
         self._tell()
@@ -127,7 +127,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return w·x + b of each row; for more than two classes, one column per class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        with few_blas_threads(X.shape[0]):
+        with few_blas_threads(X):
             decision = self._decide(X)
         is_binary = len(self.solutions_) == 1 and not self.targets_.is_multilabel
         return decision[:, 0] if is_binary else decision
@@ -266,7 +266,7 @@ def _products_are_finite(X: Any) -> bool:
     """Whether the squares of all values have a finite sum, and so are finite themselves."""
     values = X.data if issparse(X) else X.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values @ values))
+        return bool(np.isfinite(np.einsum("i,i", values, values)))  # wakes no thread of BLAS
 
 
 def _is_plain(X: Any) -> bool:

@@ -89,7 +89,7 @@ class KernelSVM(MarginClassifier):
                     "`X` must be a dense matrix for a precomputed kernel; got a sparse one."
                 )
             check_gram(X)
-        with few_blas_threads(X.shape[0]):
+        with few_blas_threads(X):
             problem = kernel_problem(self.kernel_, X)
         if callable(self.kernel) and isinstance(problem, GramProblem):
             check_gram(problem.gram, "kernel")

@@ -38,7 +38,7 @@ def squared_spans(
     spans = np.full(len(which), np.inf) if free_bias else kernel.diagonal(which)
     if len(free) == 0:
         return spans
-    with few_blas_threads(len(free)):
+    with few_blas_threads(free):
         matrix = kernel.block(free, free)
         # A constant added to k changes no flat; it lifts the direction that all have in common.
         lift = float(np.diagonal(matrix).mean()) if free_bias else 0.0

@@ -67,7 +67,7 @@ class Prepared:
 
     solver: Solver
     prices: Array  # what α of each example in training may be at most, at weight 1
-    examples: int
+    examples: Any
     workers: int
 
     def decisions(self, weights: Array) -> Array:
@@ -89,9 +89,9 @@ def prepared(model: Any, X: Any, y: NDArray[Any], train: Indices, *, workers: in
     signs, among = _targets(y).signs[0], _targets(y[train])
     prices = upper_bounds(among, model.C, model.class_weight, np.ones(len(train)))[0]
     examples = as_numbers(X)
-    with few_blas_threads(examples.shape[0], workers):
+    with few_blas_threads(examples, workers):
         solver = _solver(model, examples, signs, train)
-    return Prepared(solver, prices, examples.shape[0], workers)
+    return Prepared(solver, prices, examples, workers)
 
 
 def _targets(y: NDArray[Any]) -> Targets:

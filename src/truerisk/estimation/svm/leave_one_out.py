@@ -229,7 +229,7 @@ def _by_dual(
     problem = trained.train(X, y, sample_weight, for_many=True)
     without = LeftOut(problem, trained.squared_radius_, trained.effort(), workers)
     targets = trained.targets_
-    with few_blas_threads(targets.signs.shape[1], without.workers):
+    with few_blas_threads(targets.signs.T, without.workers):
         if len(targets.signs) > 1 and not targets.is_multilabel:
             decision = without.values(trained.solutions_)
             ties = np.flatnonzero(np.ptp(np.sort(decision, axis=0)[-2:], axis=0) <= TIE)

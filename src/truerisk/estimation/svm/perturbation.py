@@ -116,7 +116,7 @@ def perturbed_losses(
             wrong[rows, predicted] = (decision[:, predicted] > 0) != is_positive[predicted]
             report(len(decision))
 
-    with few_blas_threads(n, workers), ThreadPoolExecutor(max(team, 1)) as pool:
+    with few_blas_threads(y, workers), ThreadPoolExecutor(max(team, 1)) as pool:
         for start in range(0, len(numbers), team):
             folds = numbers[start : start + team]
             trains = [everyone if f is None else np.flatnonzero(parts != f) for f in folds]

@@ -26,7 +26,7 @@ from truerisk.estimation.svm.xi_alpha import (
     two_sided_level,
     worst_slack,
 )
-from truerisk.execution.threads import few_blas_threads
+from truerisk.execution.threads import few_blas_threads, one_blas_thread
 from truerisk.inputs.arrays import check_row_labels
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Reportable, Row
@@ -175,7 +175,7 @@ def select(
     settings, costs = _grid(model, {"C": COSTS} if over is None else over)
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
-    with few_blas_threads(np.shape(y)[0], workers), ThreadPoolExecutor(workers) as pool:
+    with few_blas_threads(np.asarray(y), workers), ThreadPoolExecutor(workers) as pool:
         choices = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
     place = {id(setting): at for at, setting in enumerate(settings)}
     choices.sort(key=lambda trial: (place[id(trial.setting)], trial.cost or 0.0))
@@ -253,14 +253,15 @@ def corrected_estimate(
     # Examples with the same signs that the same candidates predict wrongly count together.
     n = signs.shape[1]
     first, kind = columns_alike(np.concatenate([signs > 0, wrong.reshape(-1, n)]))
-    values = repeated_choices(
-        lambda weights: measure_values(measure, signs[:, first], wrong[:, :, first], weights),
-        n,
-        higher_is_better=higher_is_better,
-        replicates=replicates,
-        rng=rng,
-        kind=kind,
-    )
+    with one_blas_thread():
+        values = repeated_choices(
+            lambda weights: measure_values(measure, signs[:, first], wrong[:, :, first], weights),
+            n,
+            higher_is_better=higher_is_better,
+            replicates=replicates,
+            rng=rng,
+            kind=kind,
+        )
     return estimate_of_choices(values, measure, level=level, n=n, method="chosen_by_bootstrap")
 
 
@@ -331,10 +332,11 @@ class _Search:
         examples = svm.prepare(X, self.y, self.sample_weight)
         radius, _ = examples.problem.radius
         weights = svm.upper_of(examples, 1.0)
-        along = [
-            solve_along(examples.problem, signs, row, costs, svm.effort())
-            for signs, row in zip(examples.targets.signs, weights, strict=True)
-        ]
+        with few_blas_threads(examples.X):
+            along = [
+                solve_along(examples.problem, signs, row, costs, svm.effort())
+                for signs, row in zip(examples.targets.signs, weights, strict=True)
+            ]
         return [
             Trial(
                 setting,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array, Flags
-from truerisk.execution.threads import few_blas_threads
+from truerisk.execution.threads import one_blas_thread
 from truerisk.kernels import batch as batch_kernel
 from truerisk.kernels import gram as gram_kernel
 from truerisk.kernels import interior as kernel
@@ -192,7 +192,7 @@ def batch_decisions(
     both = np.flatnonzero(positive & negative)
     if len(both):
         # More than one BLAS thread would add up in another order.
-        with few_blas_threads(0):
+        with one_blas_thread():
             batch = _Batch.of(features, y, train, bounds[both])
             pilots = LANES if batch.is_large else 0
             tried = batch.decisions(slice(0, pilots), tolerance)

@@ -466,7 +466,7 @@ def gram_decisions(
     bounds = np.ascontiguousarray(bounds, np.float64)
     if not len(bounds):
         return np.empty((0, len(gram)))
-    with few_blas_threads(len(gram), workers):
+    with few_blas_threads(gram, workers):
         batch = shared(gram, y[train].astype(np.float64), train, bounds, tolerance)
         plan = piloted(batch, bounds) if len(bounds) >= WORTH_A_PILOT else Plan(batch, FIRST)
         decisions, left = np.empty((len(bounds), gram.shape[1])), np.arange(len(bounds))

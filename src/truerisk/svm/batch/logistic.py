@@ -74,7 +74,7 @@ def logistic_decisions(
     penalty = np.asarray(penalty, np.float64)
     if not len(weights):
         return np.empty((0, len(table)))
-    with few_blas_threads(len(table), workers), ThreadPoolExecutor(workers) as pool:
+    with few_blas_threads(table, workers), ThreadPoolExecutor(workers) as pool:
         everything = Regression(rows, labels, penalty, products_of(rows), weights)
         middle = replace(everything, weights=weights.mean(axis=0, keepdims=True))
         start = fitted(middle, np.zeros((1, rows.shape[1])), tolerance)

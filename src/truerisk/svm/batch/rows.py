@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.execution.threads import few_blas_threads
+from truerisk.execution.threads import one_blas_thread
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.matrix import Rows
 
@@ -50,5 +50,5 @@ def row_decisions(
         solution = solve_rows(trained, labels, upper, tolerance=FINER * tolerance, start=solution)
         return rows.times(solution.weights) + solution.bias
 
-    with few_blas_threads(len(rows), workers), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         return np.array(list(pool.map(decisions_of, bounds)))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.errors import NotConvergedWarning
-from truerisk.execution.threads import few_blas_threads
+from truerisk.execution.threads import one_blas_thread
 from truerisk.kernels import rows as kernel
 from truerisk.svm.rows.dual import MAX_PASSES, clearly_free, solve_rows
 from truerisk.svm.rows.matrix import Rows, inner_products
@@ -56,7 +56,7 @@ def margins_without(
     # Without α an example leaves nothing behind, unless it is what keeps the bias where it is.
     open_places = np.flatnonzero((whole.alpha[which] > 0.0) | (not whole.stable))
     # Threads of BLAS wait for each other, and for ours, longer than they save.
-    with few_blas_threads(0), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         band = Band(rows, whole, which[open_places], workers=workers)
         for _ in range(ROUNDS if band.usable else 0):
             if not len(open_places):
