@@ -30,6 +30,7 @@ from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
 from truerisk.svm.dense.features import pivoted_features
 from truerisk.svm.example_forms import as_numbers, centred, check_gram, has_one_scale, linear_gram
+from truerisk.svm.freed_memory import keep_freed_memory
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.kernels import dense, kernel_of
 from truerisk.svm.linear import LinearSVM
@@ -86,6 +87,7 @@ def prepared(model: Any, X: Any, y: NDArray[Any], train: Indices, *, workers: in
     if isinstance(model, NuSVC):
         columns = train if model.kernel == "precomputed" else slice(None)
         model = _with_cost_of_nu(model, as_numbers(X)[train][:, columns], y[train])
+    keep_freed_memory()
     signs, among = _targets(y).signs[0], _targets(y[train])
     prices = upper_bounds(among, model.C, model.class_weight, np.ones(len(train)))[0]
     examples = as_numbers(X)
