@@ -123,44 +123,65 @@ def test_the_factor_solves_quasidefinite_systems(size):
     positive, negative = A @ A.T + np.eye(size), -B @ B.T - np.eye(size)
     matrix[:entering, :entering] = positive[:entering, :entering]
     matrix[entering:, entering:] = negative[entering:, entering:]
-    right, pivots, factored = rng.standard_normal(size), np.empty(size), matrix.flatten()
-    solution = right.copy()
-    assert plain.factor(factored, size, pivots, entering, 0.0)
-    plain.solve_lower(factored, size, pivots, solution, 0)
-    plain.solve_upper(factored, size, pivots, solution)
-    np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
+    right, width = rng.standard_normal(size), -(-size // 8) * 8
+    factored, solution, inverses = np.zeros((size, width)), np.zeros(width), np.empty(size)
+    factored[:, :size], solution[:size] = matrix, right
+    assert plain.factor(factored.ravel(), size, inverses, entering, 0.0)
+    np.testing.assert_allclose(inverses, 1.0 / np.diagonal(factored))
+    plain.solve_lower(factored.ravel(), size, inverses, solution, 0)
+    plain.solve_upper(factored.ravel(), size, inverses, solution)
+    np.testing.assert_allclose(matrix @ solution[:size], right, atol=1e-9)
 
 
 def test_a_pivot_of_the_wrong_sign_is_told():
-    pivots = np.empty(2)
-    assert not plain.factor(np.array([1.0, 2.0, 2.0, 1.0]), 2, pivots, 2, 0.0)
-    assert plain.factor(np.array([1.0, 2.0, 2.0, 1.0]), 2, pivots, 1, 0.0)
+    for entering in (1, 2):
+        matrix, inverses = np.zeros((2, 8)), np.empty(2)
+        matrix[:, :2] = [[1.0, 2.0], [2.0, 1.0]]
+        assert plain.factor(matrix.ravel(), 2, inverses, entering, 0.0) == (entering == 1)
 
 
-@pytest.mark.parametrize("side", [-1, 0, 1])
-def test_who_may_not_move_keeps_its_side(side):
-    state = np.zeros((ROUND_ROWS, 1))
-    assert plain.new_side(state, 0, side, 0.0, 5.0) == side
-
-
-@pytest.mark.parametrize(
-    ("side", "z", "wish", "new"),
-    [
-        (0, 1.5, 0.0, 1),
-        (0, -0.5, 0.0, -1),
-        (0, 0.5, 0.0, 0),
-        (1, 1.0, 0.3, 1),
-        (1, 1.0, -0.3, 0),
-        (1, 1.0, -1.3, -1),
-        (-1, 0.0, -0.3, -1),
-        (-1, 0.0, 0.3, 0),
-        (-1, 0.0, 1.3, 1),
-    ],
+MOVES = (  # the side, z, how far the gradient would take it, and the side where it belongs
+    (0, 1.5, 0.0, 1),
+    (0, -0.5, 0.0, -1),
+    (0, 0.5, 0.0, 0),
+    (0, 1.0 + 1e-13, 0.0, 0),
+    (1, 1.0, 0.3, 1),
+    (1, 1.0, -1e-11, 1),
+    (1, 1.0, -0.3, 0),
+    (1, 1.0, -1.3, -1),
+    (-1, 0.0, -0.3, -1),
+    (-1, 0.0, 1e-11, -1),
+    (-1, 0.0, 0.3, 0),
+    (-1, 0.0, 1.3, 1),
 )
-def test_an_example_goes_where_its_gradient_takes_it(side, z, wish, new):
-    state = np.zeros((ROUND_ROWS, 1))
-    state[HIGH] = 1.0
-    assert plain.new_side(state, 0, side, z, wish) == new
+
+
+def sides_after(kernel, now, z, wish, high, *, in_base):
+    """Where examples belong that are between 0 and a bound; the tableau gives what it is not."""
+    state, new = np.zeros((ROUND_ROWS, len(now))), np.empty(len(now))
+    state[HIGH] = high
+    state[GIVEN], state[GOT] = (wish, -z) if in_base else (z, wish)
+    reach = np.full(len(now), 0.5)
+    state[GIVEN if in_base else GOT] /= reach
+    moved = kernel.find_sides(np.full(len(now), float(in_base)), reach, state, now, new)
+    assert moved == (new != now).any()
+    return new
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+@pytest.mark.parametrize("in_base", [False, True])
+def test_an_example_goes_where_its_gradient_takes_it(kernel, in_base):
+    now, z, wish, expected = np.array(MOVES, float).T.copy()
+    assert np.array_equal(sides_after(kernel, now, z, wish, 1.0, in_base=in_base), expected)
+    stays = now == expected
+    sides_after(kernel, now[stays], z[stays], wish[stays], 1.0, in_base=in_base)
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+def test_who_may_not_move_keeps_its_side(kernel):
+    now, zeros = np.array([-1.0, 0.0, 1.0]), np.zeros(3)
+    new = sides_after(kernel, now, zeros, np.full(3, 5.0), 0.0, in_base=False)
+    assert np.array_equal(new, now)
 
 
 @pytest.mark.parametrize("base", [[0], [2, 5, 7], list(range(12))], ids=["one", "some", "all"])

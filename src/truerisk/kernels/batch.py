@@ -48,7 +48,7 @@ PER_SQUARE = cython.declare(cython.double, 1.5)
 PER_PRODUCT = cython.declare(cython.double, 0.2)
 PER_BORDER = cython.declare(cython.double, 0.1)  # for the square of their number
 # Borders of a factor, before it is made anew: so many, and for so many of its rows one more.
-MAX_BORDERS = cython.declare(cython.Py_ssize_t, 48)
+MAX_BORDERS = cython.declare(cython.Py_ssize_t, 48)  # a multiple of eight
 ROWS_PER_BORDER = cython.declare(cython.Py_ssize_t, 4)
 UNBORDERED = cython.declare(cython.Py_ssize_t, 28)  # rows: of few, a factor costs less
 # Rows of a state of the rounds: bounds, what the tableau is given and what it gives.
@@ -248,23 +248,34 @@ def descend_all(
             steps[r] = descend(gram, states[r], floor, tolerance, max_steps)
 
 
-# --- rounds of equations; a matrix of k rows is flat, entry (i, j) at i·k + j
+# --- rounds of equations; a matrix is flat, with rows of `width` numbers, a multiple of eight
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def width_of(size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return how long rows of so many numbers are: loops over whole registers have no remainder.
+
+    What is beyond the numbers is 0; what is before the diagonal is never read.
+    """
+    return (size + 7) // 8 * 8
 
 
 @cython.cfunc
 @cython.nogil
 def take_out_one(
     matrix: cython.double[::1],
-    size: cython.Py_ssize_t,
-    pivot: cython.double,
+    width: cython.Py_ssize_t,
+    inverse: cython.double,
     p: cython.Py_ssize_t,
     i: cython.Py_ssize_t,
 ) -> cython.void:
-    """Subtract from row i what the pivot of row p explains of it."""
-    share: cython.double = matrix[p * size + i] / pivot
-    row: cython.Py_ssize_t = i * size
-    first: cython.Py_ssize_t = p * size
-    for j in range(i, size):
+    """Subtract from row i what the pivot of row p, whose inverse is given, explains of it."""
+    share: cython.double = matrix[p * width + i] * inverse
+    row: cython.Py_ssize_t = i * width
+    first: cython.Py_ssize_t = p * width
+    for j in range(i - i % 8, width):
         matrix[row + j] -= share * matrix[first + j]
 
 
@@ -273,20 +284,26 @@ def take_out_one(
 def take_out_four(
     matrix: cython.double[::1],
     size: cython.Py_ssize_t,
-    pivots: cython.double[::1],
+    width: cython.Py_ssize_t,
+    inverses: cython.double[::1],
     start: cython.Py_ssize_t,
 ) -> cython.void:
     """Subtract from the rows after a panel what its four pivots explain of them, two at a time.
 
-    The second of two rows begins at the diagonal of the first: what is below it is never read.
+    The second of two rows begins where the first does.
     """
-    a: cython.Py_ssize_t = start * size
-    b: cython.Py_ssize_t = a + size
-    c: cython.Py_ssize_t = b + size
-    d: cython.Py_ssize_t = c + size
+    a: cython.Py_ssize_t = start * width
+    b: cython.Py_ssize_t = a + width
+    c: cython.Py_ssize_t = b + width
+    d: cython.Py_ssize_t = c + width
     row: cython.Py_ssize_t
     other: cython.Py_ssize_t
     i: cython.Py_ssize_t = start + 4
+    # Read once: the rows that are written might hold them, for all that a compiler knows.
+    e: cython.double = inverses[start]
+    f: cython.double = inverses[start + 1]
+    g: cython.double = inverses[start + 2]
+    h: cython.double = inverses[start + 3]
     r: cython.double
     s: cython.double
     t: cython.double
@@ -297,20 +314,20 @@ def take_out_four(
     y: cython.double
     if (size - i) % 2 == 1:
         for p in range(start, start + 4):
-            take_out_one(matrix, size, pivots[p], p, i)
+            take_out_one(matrix, width, inverses[p], p, i)
         i += 1
     while i < size:
-        row = i * size
-        other = row + size
-        r = matrix[a + i] / pivots[start]
-        s = matrix[b + i] / pivots[start + 1]
-        t = matrix[c + i] / pivots[start + 2]
-        u = matrix[d + i] / pivots[start + 3]
-        v = matrix[a + i + 1] / pivots[start]
-        w = matrix[b + i + 1] / pivots[start + 1]
-        x = matrix[c + i + 1] / pivots[start + 2]
-        y = matrix[d + i + 1] / pivots[start + 3]
-        for j in range(i, size):
+        row = i * width
+        other = row + width
+        r = matrix[a + i] * e
+        s = matrix[b + i] * f
+        t = matrix[c + i] * g
+        u = matrix[d + i] * h
+        v = matrix[a + i + 1] * e
+        w = matrix[b + i + 1] * f
+        x = matrix[c + i + 1] * g
+        y = matrix[d + i + 1] * h
+        for j in range(i - i % 8, width):
             matrix[row + j] -= (r * matrix[a + j] + s * matrix[b + j]) + (
                 t * matrix[c + j] + u * matrix[d + j]
             )
@@ -325,31 +342,32 @@ def take_out_four(
 def factor(
     matrix: cython.double[::1],
     size: cython.Py_ssize_t,
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     entering: cython.Py_ssize_t,
     floor: cython.double,
 ) -> cython.bint:
     """Write the upper triangle as DLᵀ; False if a pivot has not the sign that it must have.
 
-    The first `entering` pivots are positive and the others negative.
+    The first `entering` pivots are positive and the others negative; their inverses are written.
     """
     start: cython.Py_ssize_t = 0
     stop: cython.Py_ssize_t
+    width: cython.Py_ssize_t = width_of(size)
     pivot: cython.double
     while start < size:
         stop = min(start + 4, size)
         for p in range(start, stop):
-            pivot = matrix[p * size + p]
+            pivot = matrix[p * width + p]
             if p < entering:
                 if not pivot > floor:
                     return False
             elif not pivot < 0.0:
                 return False
-            pivots[p] = pivot
+            inverses[p] = 1.0 / pivot
             for i in range(p + 1, stop):
-                take_out_one(matrix, size, pivot, p, i)
+                take_out_one(matrix, width, inverses[p], p, i)
         if stop < size:
-            take_out_four(matrix, size, pivots, start)
+            take_out_four(matrix, size, width, inverses, start)
         start += 4
     return True
 
@@ -359,11 +377,12 @@ def factor(
 def solve_lower(
     matrix: cython.double[::1],
     size: cython.Py_ssize_t,
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     right: cython.double[::1],
     start: cython.Py_ssize_t,
 ) -> cython.void:
-    """Solve Lx = right in place; before `start` there are zeros only."""
+    """Solve Lx = right in place; before `start` there are zeros only, and after the last one."""
+    width: cython.Py_ssize_t = width_of(size)
     p: cython.Py_ssize_t = start
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
@@ -374,26 +393,26 @@ def solve_lower(
     t: cython.double
     u: cython.double
     while p + 4 <= size:
-        a = p * size
-        b = a + size
-        c = b + size
-        d = c + size
-        r = right[p] / pivots[p]
+        a = p * width
+        b = a + width
+        c = b + width
+        d = c + width
+        r = right[p] * inverses[p]
         right[p + 1] -= r * matrix[a + p + 1]
-        s = right[p + 1] / pivots[p + 1]
+        s = right[p + 1] * inverses[p + 1]
         right[p + 2] -= r * matrix[a + p + 2] + s * matrix[b + p + 2]
-        t = right[p + 2] / pivots[p + 2]
+        t = right[p + 2] * inverses[p + 2]
         right[p + 3] -= r * matrix[a + p + 3] + s * matrix[b + p + 3] + t * matrix[c + p + 3]
-        u = right[p + 3] / pivots[p + 3]
-        for j in range(p + 4, size):
+        u = right[p + 3] * inverses[p + 3]
+        for j in range(p + 4, width):
             right[j] -= (r * matrix[a + j] + s * matrix[b + j]) + (
                 t * matrix[c + j] + u * matrix[d + j]
             )
         p += 4
     while p < size:
-        a = p * size
-        r = right[p] / pivots[p]
-        for j in range(p + 1, size):
+        a = p * width
+        r = right[p] * inverses[p]
+        for j in range(p + 1, width):
             right[j] -= r * matrix[a + j]
         p += 1
 
@@ -403,10 +422,11 @@ def solve_lower(
 def solve_upper(
     matrix: cython.double[::1],
     size: cython.Py_ssize_t,
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     right: cython.double[::1],
 ) -> cython.void:
-    """Solve DLᵀx = right in place, four unknowns at a time."""
+    """Solve DLᵀx = right in place, four unknowns at a time; after the last one are zeros."""
+    width: cython.Py_ssize_t = width_of(size)
     p: cython.Py_ssize_t = size
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
@@ -418,34 +438,34 @@ def solve_upper(
     u: cython.double
     while p >= 4:
         p -= 4
-        a = p * size
-        b = a + size
-        c = b + size
-        d = c + size
+        a = p * width
+        b = a + width
+        c = b + width
+        d = c + width
         r = 0.0
         s = 0.0
         t = 0.0
         u = 0.0
-        for j in range(p + 4, size):
+        for j in range(p + 4, width):
             r += matrix[a + j] * right[j]
             s += matrix[b + j] * right[j]
             t += matrix[c + j] * right[j]
             u += matrix[d + j] * right[j]
-        u = (right[p + 3] - u) / pivots[p + 3]
-        t = (right[p + 2] - t - matrix[c + p + 3] * u) / pivots[p + 2]
-        s = (right[p + 1] - s - matrix[b + p + 2] * t - matrix[b + p + 3] * u) / pivots[p + 1]
+        u = (right[p + 3] - u) * inverses[p + 3]
+        t = (right[p + 2] - t - matrix[c + p + 3] * u) * inverses[p + 2]
+        s = (right[p + 1] - s - matrix[b + p + 2] * t - matrix[b + p + 3] * u) * inverses[p + 1]
         r = right[p] - r - matrix[a + p + 1] * s - matrix[a + p + 2] * t - matrix[a + p + 3] * u
-        right[p] = r / pivots[p]
+        right[p] = r * inverses[p]
         right[p + 1] = s
         right[p + 2] = t
         right[p + 3] = u
     while p > 0:
         p -= 1
-        a = p * size
+        a = p * width
         r = 0.0
-        for j in range(p + 1, size):
+        for j in range(p + 1, width):
             r += matrix[a + j] * right[j]
-        right[p] = (right[p] - r) / pivots[p]
+        right[p] = (right[p] - r) * inverses[p]
 
 
 @cython.cfunc
@@ -500,15 +520,14 @@ def find_odd(
     """List who is not as in the tableau, those that enter first; return their number and all."""
     entering: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t
+    # Nothing branches: a processor cannot foresee who is odd.
     for i in range(base.shape[0]):
-        if base[i] == 0 and sides[i] == 0:
-            who[entering] = i
-            entering += 1
+        who[entering] = i
+        entering += (base[i] == 0) & (sides[i] == 0)
     count = entering
-    for i in range(base.shape[0]):
-        if base[i] != 0 and sides[i] != 0:
-            who[count] = i
-            count += 1
+    for i in range(base.shape[0] if count < base.shape[0] else 0):
+        who[count] = i
+        count += (base[i] != 0) & (sides[i] != 0)
     return entering, count
 
 
@@ -574,19 +593,24 @@ def factor_sides(
     core: cython.longlong[::1],
     at: cython.longlong[::1],
     matrix: cython.double[::1],
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
 ) -> cython.bint:
     """Make the equations of these their core, and factor them; False if that cannot be."""
     row: cython.Py_ssize_t
+    width: cython.Py_ssize_t = width_of(count)
     for i in range(at.shape[0]):
         at[i] = -1
     for k in range(count):
         core[k] = who[k]
         at[who[k]] = k
         row = place[who[k]]
+        for j in range(k - k % 8, k):
+            matrix[k * width + j] = 0.0
         for j in range(k, count):
-            matrix[k * count + j] = values[row, who[j]]
-    return factor(matrix, count, pivots, entering, floor)
+            matrix[k * width + j] = values[row, who[j]]
+        for j in range(count, width):
+            matrix[k * width + j] = 0.0
+    return factor(matrix, count, inverses, entering, floor)
 
 
 @cython.cfunc
@@ -635,7 +659,7 @@ def add_border(
     at: cython.longlong[::1],
     size: cython.Py_ssize_t,
     matrix: cython.double[::1],
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     i: cython.Py_ssize_t,
     slots: cython.longlong[::1],
     slot: cython.Py_ssize_t,
@@ -660,10 +684,12 @@ def add_border(
         for p in range(size):
             edges[slot, p] = 0.0
         edges[slot, first] = 1.0
-    solve_lower(matrix, size, pivots, edges[slot], first)
+    for p in range(size, width_of(size)):
+        edges[slot, p] = 0.0
+    solve_lower(matrix, size, inverses, edges[slot], first)
     slots[slot] = i
     for p in range(first, size):
-        scaled[p] = edges[slot, p] / pivots[p]
+        scaled[p] = edges[slot, p] * inverses[p]
     for k in range(slot + 1):
         other = slots[k]
         total = 0.0
@@ -688,14 +714,14 @@ def border_sides(
     at: cython.longlong[::1],
     size: cython.Py_ssize_t,
     matrix: cython.double[::1],
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     slots: cython.longlong[::1],
     used: cython.Py_ssize_t,
     edges: cython.double[:, ::1],
     corners: cython.double[:, ::1],
     borders: cython.longlong[::1],
     corner: cython.double[::1],
-    corner_pivots: cython.double[::1],
+    corner_inverses: cython.double[::1],
     scaled: cython.double[::1],
 ) -> cython.Py_ssize_t:
     """Border the factor of the core by those who differ from it; return how many do.
@@ -707,6 +733,7 @@ def border_sides(
     slot: cython.Py_ssize_t
     first: cython.Py_ssize_t
     second: cython.Py_ssize_t
+    width: cython.Py_ssize_t
     most: cython.Py_ssize_t = min((size - UNBORDERED) // ROWS_PER_BORDER, borders.shape[0])
     if most <= 0:
         return -1
@@ -730,7 +757,7 @@ def border_sides(
                 at,
                 size,
                 matrix,
-                pivots,
+                inverses,
                 borders[k],
                 slots,
                 slot,
@@ -740,12 +767,15 @@ def border_sides(
             )
             used += 1
         borders[k] = slot
+    width = width_of(number)
     for k in range(number):
+        for j in range(k - k % 8, width):
+            corner[k * width + j] = 0.0
         for j in range(k, number):
             first = max(borders[k], borders[j])
             second = min(borders[k], borders[j])
-            corner[k * number + j] = corners[first, second]
-    return number if factor(corner, number, corner_pivots, positive, floor) else -1
+            corner[k * width + j] = corners[first, second]
+    return number if factor(corner, number, corner_inverses, positive, floor) else -1
 
 
 @cython.cfunc
@@ -758,13 +788,13 @@ def solve_bordered(
     at: cython.longlong[::1],
     size: cython.Py_ssize_t,
     matrix: cython.double[::1],
-    pivots: cython.double[::1],
+    inverses: cython.double[::1],
     slots: cython.longlong[::1],
     edges: cython.double[:, ::1],
     borders: cython.longlong[::1],
     number: cython.Py_ssize_t,
     corner: cython.double[::1],
-    corner_pivots: cython.double[::1],
+    corner_inverses: cython.double[::1],
     scaled: cython.double[::1],
     more: cython.double[::1],
     who: cython.longlong[::1],
@@ -782,9 +812,11 @@ def solve_bordered(
     for p in range(size):
         i = core[p]
         right[p] = residual_of(base, state, sides, i) if is_odd(base, sides, i) else 0.0
-    solve_lower(matrix, size, pivots, right, 0)
+    for p in range(size, width_of(size)):
+        right[p] = 0.0
+    solve_lower(matrix, size, inverses, right, 0)
     for p in range(size if number > 0 else 0):
-        scaled[p] = right[p] / pivots[p]
+        scaled[p] = right[p] * inverses[p]
     for k in range(number):
         slot = borders[k]
         i = slots[slot]
@@ -792,14 +824,16 @@ def solve_bordered(
         for p in range(size):
             total += edges[slot, p] * scaled[p]
         more[k] = (residual_of(base, state, sides, i) if at[i] < 0 else 0.0) - total
-    solve_lower(corner, number, corner_pivots, more, 0)
-    solve_upper(corner, number, corner_pivots, more)
+    for k in range(number, width_of(number)):
+        more[k] = 0.0
+    solve_lower(corner, number, corner_inverses, more, 0)
+    solve_upper(corner, number, corner_inverses, more)
     for k in range(number):
         slot = borders[k]
         share = more[k]
         for p in range(size):
             right[p] -= share * edges[slot, p]
-    solve_upper(matrix, size, pivots, right)
+    solve_upper(matrix, size, inverses, right)
     for p in range(size):
         i = core[p]
         if is_odd(base, sides, i):
@@ -815,29 +849,54 @@ def solve_bordered(
     return count
 
 
-@cython.cfunc
+@cython.ccall
 @cython.nogil
-def new_side(
+def find_sides(
+    in_base: cython.const[cython.double][::1],
+    reach: cython.const[cython.double][::1],
     state: cython.double[:, ::1],
-    i: cython.Py_ssize_t,
-    side: cython.int,
-    z: cython.double,
-    wish: cython.double,
-) -> cython.int:
-    """Return where example i belongs; `wish` is how far its gradient would take z."""
-    lower: cython.double = state[LOW, i]
-    upper: cython.double = state[HIGH, i]
+    now: cython.const[cython.double][::1],
+    new: cython.double[::1],
+) -> cython.bint:
+    """Write on which side every example belongs; tell whether some are on another one now.
+
+    All numbers are of one type, and nothing branches: such a loop becomes vector instructions.
+    """
+    moved: cython.double = 0.0
+    given: cython.double
+    got: cython.double
+    z: cython.double
+    gradient: cython.double
+    wish: cython.double
+    lower: cython.double
+    upper: cython.double
     room: cython.double
-    if side == 0:
+    side: cython.double
+    if_free: cython.double
+    goes: cython.double
+    if_high: cython.double
+    for i in range(now.shape[0]):
+        given = state[GIVEN, i]
+        got = state[GOT, i]
+        lower = state[LOW, i]
+        upper = state[HIGH, i]
+        side = now[i]
+        z = -got if in_base[i] != 0.0 else given
+        gradient = given if in_base[i] != 0.0 else got
+        # How far its gradient would take z.
+        wish = reach[i] * gradient if fabs(gradient) > WRONG else 0.0
         room = OUTSIDE * (upper - lower)
-        if z > upper + room:
-            return 1
-        return -1 if z < lower - room else 0
-    if lower >= upper or side * wish >= 0.0:
-        return side
-    if side > 0:
-        return 0 if upper + wish > lower else -1
-    return 0 if lower + wish < upper else 1
+        if_free = -1.0 if z < lower - room else 0.0
+        if_free = 1.0 if z > upper + room else if_free
+        if_high = 0.0 if upper + wish > lower else -1.0
+        goes = 0.0 if lower + wish < upper else 1.0
+        goes = if_high if side > 0.0 else goes
+        goes = side if side * wish >= 0.0 else goes
+        goes = side if lower >= upper else goes
+        goes = if_free if side == 0.0 else goes
+        new[i] = goes
+        moved += 1.0 if goes != side else 0.0
+    return moved > 0.0
 
 
 @cython.cfunc
@@ -863,9 +922,12 @@ def change_sides(
     values: cython.const[cython.double][:, ::1],
     place: cython.const[cython.longlong][::1],
     base: cython.const[cython.uchar][::1],
+    in_base: cython.const[cython.double][::1],
     reach: cython.const[cython.double][::1],
     state: cython.double[:, ::1],
     sides: cython.schar[::1],
+    now: cython.double[::1],
+    new: cython.double[::1],
     needed: cython.uchar[::1],
     who: cython.longlong[::1],
     changes: cython.double[::1],
@@ -880,31 +942,23 @@ def change_sides(
     i: cython.Py_ssize_t
     side: cython.int
     given: cython.double
-    z: cython.double
-    gradient: cython.double
-    wish: cython.double
+    if not find_sides(in_base, reach, state, now, new):
+        return 0
     for i in range(base.shape[0]):
-        given = state[GIVEN, i]
-        z = given
-        gradient = state[GOT, i]
-        if base[i] != 0:
-            z = -state[GOT, i]
-            gradient = given
-        wish = reach[i] * gradient if fabs(gradient) > WRONG else 0.0
-        side = new_side(state, i, sides[i], z, wish)
-        if side == sides[i]:
+        if new[i] == now[i]:
             continue
+        side = cython.cast(cython.int, new[i])
         who[moved] = i
-        changes[moved] = side
         moved += 1
-        if place[i] < 0 and target_of(base, state, i, side) != given:
+        if place[i] < 0 and target_of(base, state, i, side) != state[GIVEN, i]:
             needed[i] = 1
             all_there = False
     if not all_there:
         return -2
     for k in range(moved):
         i = who[k]
-        sides[i] = cython.cast(cython.schar, changes[k])
+        now[i] = new[i]
+        sides[i] = cython.cast(cython.schar, new[i])
         given = state[GIVEN, i]
         state[GIVEN, i] = target_of(base, state, i, sides[i])
         if state[GIVEN, i] != given:
@@ -938,17 +992,20 @@ def settle_all(
     core: cython.longlong[::1] = np.empty(n, np.int64)
     at: cython.longlong[::1] = np.empty(n, np.int64)
     # Whoever is in an equation has a row.
-    matrix: cython.double[::1] = np.empty(values.shape[0] * values.shape[0])
-    right: cython.double[::1] = np.empty(n)
-    pivots: cython.double[::1] = np.empty(n)
+    matrix: cython.double[::1] = np.empty(values.shape[0] * width_of(values.shape[0]))
+    right: cython.double[::1] = np.empty(width_of(n))
+    inverses: cython.double[::1] = np.empty(n)
     slots: cython.longlong[::1] = np.empty(MAX_BORDERS, np.int64)
-    edges: cython.double[:, ::1] = np.empty((MAX_BORDERS, n))
+    edges: cython.double[:, ::1] = np.empty((MAX_BORDERS, width_of(n)))
     corners: cython.double[:, ::1] = np.empty((MAX_BORDERS, MAX_BORDERS))
     borders: cython.longlong[::1] = np.empty(MAX_BORDERS, np.int64)
     corner: cython.double[::1] = np.empty(MAX_BORDERS * MAX_BORDERS)
-    corner_pivots: cython.double[::1] = np.empty(MAX_BORDERS)
+    corner_inverses: cython.double[::1] = np.empty(MAX_BORDERS)
     scaled: cython.double[::1] = np.empty(n)
     more: cython.double[::1] = np.empty(MAX_BORDERS)
+    in_base: cython.double[::1] = np.empty(n)
+    now: cython.double[::1] = np.empty(n)
+    new: cython.double[::1] = np.empty(n)
     i: cython.Py_ssize_t
     entering: cython.Py_ssize_t
     count: cython.Py_ssize_t
@@ -959,10 +1016,14 @@ def settle_all(
     before: cython.Py_ssize_t
     equations: cython.double
     with cython.nogil:
+        for i in range(n):
+            in_base[i] = 1.0 if base[i] != 0 else 0.0
         for r in range(states.shape[0]):
             if verdicts[r] != NEEDED:
                 continue
             verdicts[r] = CHANGING
+            for i in range(n):
+                now[i] = sides[r, i]
             before = n + 1
             size = -1
             used = 0
@@ -986,14 +1047,14 @@ def settle_all(
                         at,
                         size,
                         matrix,
-                        pivots,
+                        inverses,
                         slots,
                         used,
                         edges,
                         corners,
                         borders,
                         corner,
-                        corner_pivots,
+                        corner_inverses,
                         scaled,
                     )
                 if number >= 0:
@@ -1014,7 +1075,7 @@ def settle_all(
                         core,
                         at,
                         matrix,
-                        pivots,
+                        inverses,
                     ):
                         verdicts[r] = SINGULAR
                         break
@@ -1027,13 +1088,13 @@ def settle_all(
                     at,
                     size,
                     matrix,
-                    pivots,
+                    inverses,
                     slots,
                     edges,
                     borders,
                     number,
                     corner,
-                    corner_pivots,
+                    corner_inverses,
                     scaled,
                     more,
                     who,
@@ -1046,7 +1107,18 @@ def settle_all(
                     states[r, GOT, i] = -bound_of(states[r], sides[r], i) if base[i] != 0 else 0.0
                 work[r] += PER_PRODUCT * equations * n
                 moved = change_sides(
-                    values, place, base, reach, states[r], sides[r], needed, who, right
+                    values,
+                    place,
+                    base,
+                    in_base,
+                    reach,
+                    states[r],
+                    sides[r],
+                    now,
+                    new,
+                    needed,
+                    who,
+                    right,
                 )
                 if moved < 0:
                     verdicts[r] = NEEDED
