@@ -298,6 +298,9 @@ def take_out_four(
     d: cython.Py_ssize_t = c + width
     row: cython.Py_ssize_t
     other: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    k: cython.Py_ssize_t
     i: cython.Py_ssize_t = start + 4
     # Read once: the rows that are written might hold them, for all that a compiler knows.
     e: cython.double = inverses[start]
@@ -316,25 +319,32 @@ def take_out_four(
         for p in range(start, start + 4):
             take_out_one(matrix, width, inverses[p], p, i)
         i += 1
-    while i < size:
-        row = i * width
-        other = row + width
-        r = matrix[a + i] * e
-        s = matrix[b + i] * f
-        t = matrix[c + i] * g
-        u = matrix[d + i] * h
-        v = matrix[a + i + 1] * e
-        w = matrix[b + i + 1] * f
-        x = matrix[c + i + 1] * g
-        y = matrix[d + i + 1] * h
-        for j in range(i - i % 8, width):
-            matrix[row + j] -= (r * matrix[a + j] + s * matrix[b + j]) + (
-                t * matrix[c + j] + u * matrix[d + j]
-            )
-            matrix[other + j] -= (v * matrix[a + j] + w * matrix[b + j]) + (
-                x * matrix[c + j] + y * matrix[d + j]
-            )
-        i += 2
+    # What is read stands here: a compiler knows then that nothing is written to it.
+    first = cython.declare(cython.double[256])
+    second = cython.declare(cython.double[256])
+    third = cython.declare(cython.double[256])
+    fourth = cython.declare(cython.double[256])
+    for left in range(start - start % 8, width, 256):
+        stop = min(width - left, 256)
+        for j in range(stop):
+            first[j] = matrix[a + left + j]
+            second[j] = matrix[b + left + j]
+            third[j] = matrix[c + left + j]
+            fourth[j] = matrix[d + left + j]
+        for k in range(i, min(size, left + stop), 2):
+            row = k * width + left
+            other = row + width
+            r = matrix[a + k] * e
+            s = matrix[b + k] * f
+            t = matrix[c + k] * g
+            u = matrix[d + k] * h
+            v = matrix[a + k + 1] * e
+            w = matrix[b + k + 1] * f
+            x = matrix[c + k + 1] * g
+            y = matrix[d + k + 1] * h
+            for j in range(max(k - k % 8 - left, 0), stop):
+                matrix[row + j] -= (r * first[j] + s * second[j]) + (t * third[j] + u * fourth[j])
+                matrix[other + j] -= (v * first[j] + w * second[j]) + (x * third[j] + y * fourth[j])
 
 
 @cython.cfunc
