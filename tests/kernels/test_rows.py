@@ -1,5 +1,7 @@
 """Loops over sparse rows: every part by hand, and the compiled form beside its uncompiled twin."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -203,6 +205,27 @@ def test_the_distance_from_an_optimum_by_hand_and_uncompiled():
     expected = (1.5, 1.0, 2, 2.5)
     assert compiled.measure(y, upper, alpha, products) == expected
     assert plain.measure(y, upper, alpha, products) == expected
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+def test_an_excess_is_spread_over_the_free_by_hand(kernel):
+    y, upper = np.array([1.0, 1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, 1.0, 2.0, 0.0])
+    # Σyα = 1.5: of the free, the first has .25 to give, and the other two the rest.
+    alpha = np.array([0.25, 1.0, 0.25, 0.5, 0.0])
+    assert kernel.spread_excess(y, upper, alpha, 1e-15) == 0.0
+    np.testing.assert_allclose(alpha, [0.0, 1.0, 1.0, 0.0, 0.0], atol=1e-15)
+    # Nobody is free: what is left stays.
+    assert kernel.spread_excess(y, upper, np.array([0.0, 1.0, 0.0, 2.0, 0.0]), 0.0) == 3.0
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+def test_an_excess_that_rounding_leaves_ends_the_rounds(kernel):
+    rng = np.random.default_rng(0)
+    y, upper = np.where(rng.random(300) < 0.4, 1.0, -1.0), rng.random(300)
+    alpha = upper * rng.random(300)
+    left = kernel.spread_excess(y, upper, alpha, 0.0)
+    assert abs(left) <= 1e-15 * upper.sum()
+    assert left == pytest.approx(math.fsum(y * alpha), abs=1e-30)
 
 
 def test_a_length_is_kept_where_nobody_goes_far():

@@ -416,6 +416,47 @@ def measure(
     return highest, lowest, free, total
 
 
+def spread_excess(
+    y: cython.const[cython.double][::1],
+    upper: cython.const[cython.double][::1],
+    alpha: cython.double[::1],
+    enough: cython.double,
+):
+    """Bring Σyα to 0 by an equal part from all free α, in place; return what is left of it.
+
+    The sum is taken with what rounding loses of it.
+    """
+    excess: cython.double = 0.0
+    before: cython.double = INFINITY
+    total: cython.double
+    lost: cython.double
+    part: cython.double
+    added: cython.double
+    kept: cython.double
+    free: cython.Py_ssize_t
+    with cython.nogil:
+        while True:
+            total = 0.0
+            lost = 0.0
+            free = 0
+            for i in range(y.shape[0]):
+                part = y[i] * alpha[i]
+                added = total + part
+                kept = added - total
+                lost += (total - (added - kept)) + (part - kept)
+                total = added
+                free += (alpha[i] > 0.0) & (alpha[i] < upper[i])
+            excess = total + lost
+            if abs(excess) <= enough or free == 0 or abs(excess) >= before:
+                break
+            before = abs(excess)
+            part = excess / free
+            for i in range(y.shape[0]):
+                if 0.0 < alpha[i] < upper[i]:
+                    alpha[i] = min(max(alpha[i] - y[i] * part, 0.0), upper[i])
+    return excess
+
+
 @cython.cfunc
 @cython.nogil
 def square_sum(values: cython.const[cython.double][::1]) -> cython.double:

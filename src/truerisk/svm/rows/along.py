@@ -33,7 +33,6 @@ from truerisk.svm.rows.dual import (
     gap_and_bias,
     mixed,
     solve_rows,
-    spread_excess,
 )
 from truerisk.svm.rows.matrix import Rows
 from truerisk.svm.solution import LinearSolution
@@ -225,7 +224,7 @@ class Lanes:
         for lane in np.flatnonzero(self.is_live).tolist():
             upper, alpha = self.upper[lane], self.alpha[lane]
             enough = BALANCED * float(upper.sum())
-            if abs(spread_excess(self.y, upper, alpha, enough)) > enough:
+            if abs(exact_kernel.spread_excess(self.y, upper, alpha, enough)) > enough:
                 state = self.state(lane)
                 state.restore_balance()
                 self.alpha[lane] = state.alpha

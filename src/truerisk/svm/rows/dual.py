@@ -149,7 +149,7 @@ class State:
     def restore_balance(self) -> None:
         """Bring Σyα back to 0: an equal part from all free α, the rest where it costs least."""
         enough = BALANCED * float(self.upper.sum())
-        excess = spread_excess(self.y, self.upper, self.alpha, 1e-3 * enough)
+        excess = kernel.spread_excess(self.y, self.upper, self.alpha, 1e-3 * enough)
         if abs(excess) <= enough:
             return
         sign = np.sign(excess)
@@ -185,18 +185,6 @@ def gap_and_bias(
         # Every bias between the two is optimal; with one class, every bias beyond its end.
         bias = float(np.mean([end for end in (highest, lowest) if np.isfinite(end)]))
     return max(highest - lowest, 0.0), bias
-
-
-def spread_excess(y: Array, upper: Array, alpha: Array, enough: float) -> float:
-    """Bring Σyα to 0 by an equal part from all free α, in place; return what is left of it."""
-    for _ in range(len(y)):
-        excess = float(np.sum(y * alpha))
-        free = np.flatnonzero((alpha > 0.0) & (alpha < upper))
-        if abs(excess) <= enough or not len(free):
-            break
-        moved = alpha[free] - y[free] * (excess / len(free))
-        alpha[free] = np.clip(moved, 0.0, upper[free])
-    return excess
 
 
 def clearly_free(alpha: Array, upper: Array) -> NDArray[np.bool_]:
