@@ -38,6 +38,25 @@ def test_the_linear_machine_by_features_or_by_products(table, form) -> None:
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
+@pytest.mark.parametrize(("apart", "unused"), [(1.0, "batch_decisions"), (0.1, "gram_decisions")])
+def test_many_features_are_multiplied_where_few_examples_decide(monkeypatch, apart, unused) -> None:
+    monkeypatch.setattr(weighted_refits, unused, None)
+    table = np.random.default_rng(0).standard_normal((N, 32))
+    y = np.where(table @ np.full(32, 32**-0.5) > 0.0, 1.0, -1.0)
+    table += apart * y[:, None]
+    y[:4] *= 1.0 if apart == 1.0 else -1.0
+    theirs = [
+        SVC(kernel="linear", C=0.3, tol=1e-9).fit(table, y, sample_weight=row) for row in WEIGHTS
+    ]
+    ours = decisions_under(LinearSVM(C=0.3), table, y, EVERYONE, WEIGHTS)
+    np.testing.assert_allclose(ours, [one.decision_function(table) for one in theirs], atol=1e-5)
+
+
+def test_no_weights_give_no_decisions() -> None:
+    for table in (X, WIDE[:, :32], WIDE):
+        assert decisions_under(LinearSVM(), table, Y, EVERYONE, WEIGHTS[:0]).shape == (0, N)
+
+
 def test_the_linear_machine_without_a_gram_matrix(monkeypatch) -> None:
     monkeypatch.setattr(weighted_refits, "GRAM_EXAMPLES", 10)
     theirs = one_by_one(SVC(kernel="linear", C=0.3, tol=1e-9), WIDE)

@@ -28,7 +28,7 @@ from truerisk.svm.batch.features import batch_decisions
 from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
 from truerisk.svm.batch.rows import row_decisions
-from truerisk.svm.dense.features import pivoted_features
+from truerisk.svm.dense.features import pivoted_features, solve_features
 from truerisk.svm.example_forms import as_numbers, centred, check_gram, has_one_scale, linear_gram
 from truerisk.svm.freed_memory import keep_freed_memory
 from truerisk.svm.kernel import KernelSVM
@@ -48,6 +48,9 @@ LOW_RANK = 64  # up to so many features a batch of interior points beats steps o
 # By trial, so many features and so many of the examples let steps from the SVM at even weights take
 # half of the time of an interior point; with fewer they take up to 12 times as much.
 FULL_RANK, NEARLY_FULL = 40, 0.6
+# They take a half to an eighth, too, where classes are nearly apart: few are on the margin, beside
+# the features, and hardly anybody is beyond it, who counts so many times.
+SOME_FEATURES, FEW_DECIDE, BEYOND = 30, 0.75, 3
 GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
 
 
@@ -230,7 +233,17 @@ def _by_features(
 ) -> Array:
     fits = len(features) <= GRAM_EXAMPLES and has_one_scale(features)
     rank = features.shape[1]
-    if (fits or gram is not None) and rank >= max(FULL_RANK, NEARLY_FULL * len(train)):
+    is_full = rank >= max(FULL_RANK, NEARLY_FULL * len(train))
+    may_be = (fits or gram is not None) and rank >= SOME_FEATURES and len(bounds) > 0
+    if may_be and (is_full or _few_decide(features[train], signs[train], bounds)):
         products = linear_gram(features) if gram is None else gram
         return gram_decisions(products, signs, train, bounds, workers=workers)
     return batch_decisions(features, signs, train, bounds, workers=workers)
+
+
+def _few_decide(features: Array, y: Array, bounds: Array) -> bool:
+    """Tell whether the SVM at the mean bounds depends on fewer examples than it has features."""
+    middle = solve_features(features, y, bounds.mean(axis=0))
+    beyond = (middle.alpha > 0.0) & ~middle.free
+    count = np.count_nonzero(middle.free) + BEYOND * np.count_nonzero(beyond)
+    return bool(count <= FEW_DECIDE * features.shape[1])
