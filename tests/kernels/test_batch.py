@@ -327,6 +327,15 @@ def test_z_of_the_base_is_what_the_tableau_gives_and_stays_within_its_bounds():
         assert z.tolist() == [[0.25, 1.0, 1.0, 0.0], [0.0] * 4]
 
 
+def test_rows_of_a_matrix_are_added_to_totals_by_hand():
+    gram = np.arange(600.0).reshape(2, 300)
+    rows, weights, into = np.array([0, 1, 1]), np.array([2.0, 1.0, -1.0]), np.array([0, 0, 2])
+    for kernel in (compiled, plain):
+        total = np.ones((3, 300))
+        kernel.add_rows(gram, rows, weights, into, total)
+        assert np.array_equal(total, [1 + 2 * gram[0] + gram[1], np.ones(300), 1 - gram[1]])
+
+
 def test_somebody_inside_is_off_both_bounds_by_a_part_of_their_range():
     lower, upper = np.zeros((3, 2)), np.full((3, 2), 10.0)
     z = np.array([[10.0, 0.2], [0.05, 9.95], [0.0, 10.0]])

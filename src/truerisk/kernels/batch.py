@@ -3,7 +3,7 @@
 Steps     SMO in single precision, for every row of bounds: all that is needed of a rough solution
           is who is at which bound, and rounds make it exact; half of the digits do, and twice as
           many numbers go into one register. Examples are padded to whole blocks by ones that have
-          no room; the best of each block is kept, and the best of all is found in one of them
+          no room; the best of each place in a block is found first, and then its block
 Rounds    K_FF z_F + b = (y − K z_bounded)_F and Σz = 0, where F are the examples that are free;
           and if a solution does not keep to the bounds or the margins, the same for a better F.
           Given is a tableau: K with the condition on Σz, pivoted on a set of examples B that are
@@ -35,10 +35,11 @@ LOWER = cython.declare(cython.Py_ssize_t, 1)
 UPPER = cython.declare(cython.Py_ssize_t, 2)
 GRADIENT = cython.declare(cython.Py_ssize_t, 3)
 DIAGONAL = cython.declare(cython.Py_ssize_t, 4)
-# … 0 where an example may rise or fall, −FAR where it may not; and the best of each block.
+# … 0 where an example may rise or fall, −FAR where it may not.
 RISE = cython.declare(cython.Py_ssize_t, 5)
 FALL = cython.declare(cython.Py_ssize_t, 6)
-BEST = cython.declare(cython.Py_ssize_t, 7)
+
+COLUMNS = cython.declare(cython.Py_ssize_t, 256)  # of a product at a time: they stay in the cache
 
 WRONG = cython.declare(cython.double, 1e-10)  # of the margin: a wish to leave a bound
 OUTSIDE = cython.declare(cython.double, 1e-12)  # of the bound, by which a free α must be beyond it
@@ -90,40 +91,26 @@ def take_step(
 
 @cython.cfunc
 @cython.nogil
-def largest_place(state: cython.float[:, ::1], blocks: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the first of the best blocks."""
-    place: cython.Py_ssize_t = 0
-    top: cython.float = state[BEST, 0]
-    for b in range(1, blocks):
-        if state[BEST, b] > top:
-            place = b
-            top = state[BEST, b]
-    return place
-
-
-# Nothing is written inside of the inner loops below: the compiler would have to ask each time
-# whether what is written is what is read next.
-@cython.cfunc
-@cython.nogil
 def find_first(state: cython.float[:, ::1]) -> cython.Py_ssize_t:
     """Return the one with the largest gradient of those that may rise."""
-    blocks: cython.Py_ssize_t = state.shape[1] // 64
-    start: cython.Py_ssize_t
-    top: cython.float
-    b: cython.Py_ssize_t
-    for b in range(blocks):
-        start = 64 * b
-        top = -FAR
+    n: cython.Py_ssize_t = state.shape[1]
+    best = cython.declare(cython.float[64])
+    top: cython.float = -FAR
+    lane: cython.Py_ssize_t = 0
+    k: cython.Py_ssize_t
+    for k in range(64):
+        best[k] = -FAR
+    for start in range(0, n, 64):
         for k in range(64):
-            top = larger(top, state[GRADIENT, start + k] + state[RISE, start + k])
-        state[BEST, b] = top
-    b = largest_place(state, blocks)
-    top = state[BEST, b]
-    start = 64 * b
-    for k in range(start, start + 64):
-        if state[GRADIENT, k] + state[RISE, k] >= top:
-            return k
-    return start
+            best[k] = larger(best[k], state[GRADIENT, start + k] + state[RISE, start + k])
+    for k in range(64):
+        top = larger(top, best[k])
+    while lane < 63 and best[lane] < top:
+        lane += 1
+    k = lane
+    while k + 64 < n and state[GRADIENT, k] + state[RISE, k] < top:
+        k += 64
+    return k
 
 
 @cython.cfunc
@@ -136,39 +123,41 @@ def find_partner(
     floor: cython.float,
 ):
     """Return the partner of i with whom a step gains most, and the lowest gradient."""
-    blocks: cython.Py_ssize_t = state.shape[1] // 64
-    start: cython.Py_ssize_t
-    b: cython.Py_ssize_t
+    n: cython.Py_ssize_t = state.shape[1]
+    gain = cython.declare(cython.float[64])
+    low = cython.declare(cython.float[64])
     own: cython.float = state[DIAGONAL, i]
     top: cython.float = state[GRADIENT, i]
-    negated_bottom: cython.float = -FAR
-    negated_low: cython.float
     negated: cython.float
-    most: cython.float
     difference: cython.float
     curvature: cython.float
+    most: cython.float = NONE
+    negated_bottom: cython.float = -FAR
     nearly: cython.float
-    for b in range(blocks):
-        start = 64 * b
-        most = NONE
-        negated_low = -FAR
+    lane: cython.Py_ssize_t = 0
+    k: cython.Py_ssize_t
+    for k in range(64):
+        gain[k] = NONE
+        low[k] = -FAR
+    for start in range(0, n, 64):
         for k in range(64):
             negated = state[FALL, start + k] - state[GRADIENT, start + k]
-            negated_low = larger(negated_low, negated)
             difference = larger(top + negated, NONE)
             curvature = larger(own + state[DIAGONAL, start + k] - TWO * gram[i, start + k], floor)
-            most = larger(most, difference * difference / curvature)
-        state[BEST, b] = most
-        negated_bottom = larger(negated_bottom, negated_low)
-    b = largest_place(state, blocks)
-    start = 64 * b
-    nearly = NEARLY * state[BEST, b]
-    for k in range(start, start + 64):
+            low[k] = larger(low[k], negated)
+            gain[k] = larger(gain[k], difference * difference / curvature)
+    for k in range(64):
+        most = larger(most, gain[k])
+        negated_bottom = larger(negated_bottom, low[k])
+    while lane < 63 and gain[lane] < most:
+        lane += 1
+    nearly = NEARLY * most
+    for k in range(lane, n, 64):
         difference = top + state[FALL, k] - state[GRADIENT, k]
         curvature = larger(own + state[DIAGONAL, k] - TWO * gram[i, k], floor)
         if difference > NONE and difference * difference >= nearly * curvature:
             return k, -negated_bottom
-    return start, -negated_bottom
+    return lane, -negated_bottom
 
 
 @cython.cfunc
@@ -1188,6 +1177,33 @@ def end_all(
                 value = upper[r, i] if sides[r, i] > 0 else value
                 value = lower[r, i] if sides[r, i] < 0 else value
                 z[r, i] = value if verdicts[r] == SETTLED else 0.0
+
+
+# --- products with K
+
+
+def add_rows(
+    gram: cython.const[cython.double][:, ::1],
+    rows: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.double][::1],
+    into: cython.const[cython.longlong][::1],
+    total: cython.double[:, ::1],
+):
+    """Add some rows of K, each with its weight, to rows of the total, a few columns at a time."""
+    stop: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    weight: cython.double
+    n: cython.Py_ssize_t = total.shape[1]
+    with cython.nogil:
+        for first in range(0, n, 256):
+            stop = min(first + COLUMNS, n)
+            for k in range(rows.shape[0]):
+                row = rows[k]
+                place = into[k]
+                weight = weights[k]
+                for j in range(first, stop):
+                    total[place, j] += weight * gram[row, j]
 
 
 # --- what is true of z

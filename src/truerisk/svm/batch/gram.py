@@ -73,7 +73,7 @@ PIVOT = 1e-14  # of the largest K(x, x): a pivot no larger is rounding
 
 BLOCK = 64  # examples, as in the kernel
 # Rows of a rough state: where z stands and may go, y − Kz, K(x, x); the others are the kernel's.
-Z, LOWER, UPPER, GRADIENT, DIAGONAL, STEP_ROWS = 0, 1, 2, 3, 4, 8
+Z, LOWER, UPPER, GRADIENT, DIAGONAL, STEP_ROWS = 0, 1, 2, 3, 4, 7
 # Rows of an exact state: bounds, what the tableau is given and what it gives.
 LOW, HIGH, GIVEN, GOT, ROUND_ROWS = range(5)
 SETTLED, NEEDED = 0, 3  # verdicts

@@ -58,7 +58,7 @@ BAND, MAX_BAND = (0.6, 0.5), 1.5
 MIN_SHARED = 400
 MOST = 0.8  # of the examples: to leave the rest out saves little
 MAX_DISTINCT = 0.5  # of the examples: to merge the copies among fewer saves little
-ROWS_AT_A_TIME = 256  # of K, copied before they are multiplied: these stay in the cache
+MANY_WEIGHTS = 0.3  # of a column, that are not 0: a product of matrices is faster then
 TAKEN_AT_A_TIME = 32  # of K, of which some columns are taken
 
 
@@ -166,7 +166,7 @@ class Nearby:
         # What the start has changed is known; from there the base goes back to where it was.
         further = given + (self.z[near] - refits.start[:, near])
         effect = product(further, self.among)  # few have gone further
-        effect += refits.effect
+        effect += refits.effect[:, near]
         total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
         np.subtract(self.got, tableau.pivoted(given, effect, total), out=states[:, GOT])
         ends = settled_from(tableau, states, sides, lower, upper)
@@ -185,7 +185,9 @@ class Nearby:
         """Measure on K itself what `settled_from` returned."""
         z = refits.start.copy()
         z[:, self.near] = ends.z
-        decisions = product(z, self.gram)
+        decisions = product(z - refits.start, self.gram)
+        decisions += refits.effect
+        decisions += self.solution.decision - self.solution.bias
         bias, gap = np.empty(len(z)), np.empty(len(z))
         gradient = self.solution.y - decisions
         kernel.measure_all(refits.bounds.lower, refits.bounds.upper, z, gradient, bias, gap)
@@ -294,7 +296,7 @@ class Refits(NamedTuple):
     lower: Array
     upper: Array
     start: Array
-    effect: Array  # K times what the start has changed since the solution, of those near
+    effect: Array  # K times what the start has changed since the solution
     states: Single
 
     @classmethod
@@ -314,11 +316,11 @@ class Refits(NamedTuple):
         others = (start.sum(axis=1) - of_near.sum(axis=1))[:, None]
         z = balanced(of_near, lower, upper, -others)
         start[:, near] = z
-        effect = product(start - shared.z, shared.gram, None if shared.is_whole else near)
+        effect = product(start - shared.z, shared.gram)
         k, m = len(near), shared.single.shape[1]
         states = np.zeros((len(start), STEP_ROWS, m), np.float32)
         states[:, LOWER, :k], states[:, UPPER, :k], states[:, Z, :k] = lower, upper, z
-        states[:, GRADIENT, :k] = shared.gradient[near] - effect
+        states[:, GRADIENT, :k] = shared.gradient[near] - effect[:, near]
         states[:, DIAGONAL] = np.diagonal(shared.single)
         return cls(bounds, lower, upper, start, effect, states)
 
@@ -360,16 +362,14 @@ def _taken(table: Array, which: NDArray[np.intp], axis: int, out: Array) -> Arra
     return np.take(table, which, axis=axis, out=out, mode="clip")
 
 
-def product(weights: Array, gram: Array, columns: NDArray[np.intp] | None = None) -> Array:
-    """Return weights · K, of some columns; whole rows are copied, as these lie in one piece."""
-    used = np.flatnonzero(weights.any(axis=0))
-    most, n = min(len(used), ROWS_AT_A_TIME), gram.shape[1]
-    whole, part = np.empty((most, n)), np.empty((most, 0 if columns is None else len(columns)))
-    total = np.zeros((len(weights), n if columns is None else len(columns)))
-    for first in range(0, len(used), ROWS_AT_A_TIME):
-        which = used[first : first + ROWS_AT_A_TIME]
-        rows = _taken(gram, which, 0, whole[: len(which)])
-        if columns is not None:
-            rows = _taken(rows, columns, 1, part[: len(which)])
-        total += weights[:, which] @ rows
+def product(weights: Array, gram: Array) -> Array:
+    """Return weights · K, row by row of K where few weights of a column are not 0."""
+    often = np.count_nonzero(weights, axis=0)
+    is_dense = often > MANY_WEIGHTS * len(weights)
+    many, few = np.flatnonzero(is_dense), np.flatnonzero((often > 0) & ~is_dense)
+    total = weights[:, many] @ np.take(gram, many, axis=0)
+    some = weights.T[few].ravel()
+    used = np.flatnonzero(some)
+    row, into = np.divmod(used, len(weights))
+    kernel.add_rows(gram, few[row], some[used], into, total)
     return total
