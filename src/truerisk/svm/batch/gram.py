@@ -309,13 +309,6 @@ class Ends(NamedTuple):
         return Ends(self.z[which], self.sides[which], self.settled[which], self.work[which])
 
 
-def sides_of(states: Single, k: int) -> Sides:
-    """Tell which of k examples are at which bound after steps."""
-    z, upper, lower = (states[:, row, :k] for row in (Z, UPPER, LOWER))
-    above = z >= upper
-    return np.asarray(above.astype(np.int8) - ((z <= lower) & ~above))
-
-
 def padded(gram: Array) -> Single:
     """Return K in single precision and whole blocks."""
     k = len(gram)

@@ -22,8 +22,6 @@ from truerisk.svm.batch.gram import (
     GIVEN,
     GOT,
     GRADIENT,
-    HIGH,
-    LOW,
     LOWER,
     MIN_CURVATURE,
     NEARLY,
@@ -42,7 +40,6 @@ from truerisk.svm.batch.gram import (
     free_in,
     padded,
     settled_from,
-    sides_of,
 )
 from truerisk.svm.gram import leave_out
 from truerisk.svm.gram.path import Pivots, spread
@@ -53,10 +50,10 @@ MAX_STEPS = 5  # for every example, in one try: where more are needed, a path is
 MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go in circles
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
-BAND, MAX_BAND = (0.6, 0.5), 1.5
+BAND, MAX_BAND = (0.45, 0.4), 1.5
 # Free examples: to pivot on fewer once more takes less than refits that only a ridge settles.
 MIN_SHARED = 400
-MOST = 0.8  # of the examples: to leave the rest out saves little
+MOST = 0.7  # of the examples: to leave the rest out saves little
 MAX_DISTINCT = 0.5  # of the examples: to merge the copies among fewer saves little
 MANY_WEIGHTS = 0.3  # of a column, that are not 0: a product of matrices is faster then
 TAKEN_AT_A_TIME = 32  # of K, of which some columns are taken
@@ -97,7 +94,7 @@ class Nearby:
         # Who is free has a gradient of 0 but for rounding, which is made up for here.
         self.got = np.where(tableau.base, -z, gradient)
         self.got += tableau.answer_to(np.where(tableau.base, gradient, 0.0))
-        self.given = np.where(tableau.base, 0.0, z)
+        self.given, self.of_base = np.where(tableau.base, 0.0, z), np.where(tableau.base, z, 0.0)
 
     def _taken_over(
         self, made: leave_out.Tableau | None
@@ -157,18 +154,18 @@ class Nearby:
     def attempt(self, refits: "Refits") -> "Attempt":
         """Solve exactly from who is at which bound, and judge the solutions."""
         tableau, near, lower, upper = self.tableau, self.near, refits.lower, refits.upper
-        sides = sides_of(refits.states, len(near))
-        given = np.where(sides > 0, upper, np.where(sides < 0, lower, self.z[near]))
-        given[:, tableau.base] = 0.0
-        states = np.empty((len(given), ROUND_ROWS, len(near)))
-        states[:, LOW], states[:, HIGH], states[:, GIVEN] = lower, upper, given
-        given -= self.given
+        count, k = lower.shape
+        states, sides = np.empty((count, ROUND_ROWS, k)), np.empty((count, k), np.int8)
+        is_base = tableau.base.view(np.uint8)
+        kernel.begin_all(refits.states, lower, upper, is_base, states, sides)
         # What the start has changed is known; from there the base goes back to where it was.
-        further = given + (self.z[near] - refits.start[:, near])
+        further = states[:, GIVEN] + self.of_base
+        further -= np.take(refits.start, near, axis=1)
         effect = product(further, self.among)  # few have gone further
-        effect += refits.effect[:, near]
+        effect += np.take(refits.effect, near, axis=1)
         total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
-        np.subtract(self.got, tableau.pivoted(given, effect, total), out=states[:, GOT])
+        changed = states[:, GIVEN] - self.given
+        np.subtract(self.got, tableau.pivoted(changed, effect, total), out=states[:, GOT])
         ends = settled_from(tableau, states, sides, lower, upper)
         outcome = self.judged(refits, ends)
         again = np.flatnonzero(ends.settled & ~outcome.good & (outcome.gap <= NEARLY))
@@ -307,12 +304,12 @@ class Refits(NamedTuple):
         """
         solution, near = shared.solution, shared.near
         full = solution.alpha >= (1.0 - ROUNDING) * solution.upper
-        start = np.clip(shared.z, bounds.lower, bounds.upper)
-        start[:, full] = bounds.lower[:, full] + bounds.upper[:, full]
+        beyond = np.where(full, solution.y * np.inf, shared.z)
+        start = np.clip(beyond, bounds.lower, bounds.upper)
         lower, upper = bounds.lower, bounds.upper
         if not shared.is_whole:
-            lower, upper = lower[:, near], upper[:, near]
-        of_near = start[:, near]
+            lower, upper = (np.take(one, near, axis=1) for one in (lower, upper))
+        of_near = np.take(start, near, axis=1)
         others = (start.sum(axis=1) - of_near.sum(axis=1))[:, None]
         z = balanced(of_near, lower, upper, -others)
         start[:, near] = z
@@ -320,7 +317,7 @@ class Refits(NamedTuple):
         k, m = len(near), shared.single.shape[1]
         states = np.zeros((len(start), STEP_ROWS, m), np.float32)
         states[:, LOWER, :k], states[:, UPPER, :k], states[:, Z, :k] = lower, upper, z
-        states[:, GRADIENT, :k] = shared.gradient[near] - effect[:, near]
+        states[:, GRADIENT, :k] = shared.gradient[near] - np.take(effect, near, axis=1)
         states[:, DIAGONAL] = np.diagonal(shared.single)
         return cls(bounds, lower, upper, start, effect, states)
 
