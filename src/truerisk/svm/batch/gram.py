@@ -129,7 +129,7 @@ class Tableau:
             block = empty_block(len(candidates))
             fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
             pivots = pivots_on(gram, block, candidates[members_of(block)])
-        self.members, self.others, self.inverse, self.across, self.reply = pivots
+        self.members, self.inverse, self.across, self.reply = pivots
         self.base = np.zeros(n, bool)
         self.base[self.members] = True
         self.own = self.answer_to(y)
@@ -170,41 +170,30 @@ class Tableau:
             examples = examples[len(taken) :]
         is_free = self.base[examples]
         bounded, free = examples[~is_free], examples[is_free]
-        of_bounded, of_free = (np.empty((len(one), len(self.place))) for one in (bounded, free))
-        at = np.searchsorted(self.others, bounded)
-        seen = gram_rows(self.gram, bounded, self.others)
-        seen -= self.across[:, at].T @ self.reply
-        seen[np.arange(len(at)), at] += self.ridge
-        of_bounded[:, self.others] = seen
-        of_bounded[:, self.members] = -self.reply[1:, at].T
+        of_bounded = self.gram[bounded]
+        of_bounded -= self.across[:, bounded].T @ self.reply
+        of_bounded[np.arange(len(bounded)), bounded] += self.ridge
+        of_bounded[:, self.members] = -self.reply[1:, bounded].T
         order = np.argsort(self.members)
         at = order[np.searchsorted(self.members, free, sorter=order)] + 1
-        of_free[:, self.others] = -self.reply[at]
+        of_free = -self.reply[at]
         of_free[:, self.members] = -self.inverse[at, 1:]
         self.values[self.place[bounded]], self.values[self.place[free]] = of_bounded, of_free
 
     def answer_to(self, targets: Array, totals: "Array | float" = 0.0) -> Array:
         """Return what the tableau gives for these targets and Σz, and nothing given."""
         inside = targets[..., self.members]
-        answer = np.empty(targets.shape)
+        answer = np.asarray(targets - inside @ self.reply[1:] - totals * self.reply[0])
         answer[..., self.members] = -inside @ self.inverse[1:, 1:] - totals * self.inverse[0, 1:]
-        answer[..., self.others] = (
-            targets[..., self.others] - inside @ self.reply[1:] - totals * self.reply[0]
-        )
         return answer
 
     def pivoted(self, given: Array, effect: Array, total: Array) -> Array:
         """Return Tq of rows of q from Kq and Σq; both may know of examples outside the tableau."""
         inside = np.column_stack([total, effect[:, self.members]])
         effect = effect + self.ridge * given
-        effect[:, self.others] -= inside @ self.reply
+        effect -= inside @ self.reply
         effect[:, self.members] = -(inside @ self.inverse)[:, 1:]
         return effect
-
-
-def gram_rows(gram: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
-    """Return a part of K; whole rows are taken first, since these lie in one piece."""
-    return np.take(gram[rows], columns, axis=1)
 
 
 # --- one try at some replicates

@@ -158,13 +158,11 @@ class Tableau:
         self.place[bounded] = np.arange(first, middle)
         self.place[free] = np.arange(middle, self.size)
         of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
-        members, others, inverse, across, reply = self.pivots
-        columns = np.searchsorted(others, bounded)
-        seen = np.take(self.gram[bounded], others, axis=1)
-        seen -= across[:, columns].T @ reply
-        of_bounded[:, others] = seen
-        of_bounded[:, members] = -reply[1:, columns].T
-        of_free[:, others] = reply[self.start[free]]
+        members, inverse, across, reply = self.pivots
+        np.take(self.gram, bounded, axis=0, out=of_bounded, mode="clip")
+        of_bounded -= across[:, bounded].T @ reply
+        of_bounded[:, members] = -reply[1:, bounded].T
+        of_free[:] = reply[self.start[free]]
         of_free[:, members] = inverse[self.start[free], 1:]
 
 

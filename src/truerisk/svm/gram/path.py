@@ -167,11 +167,10 @@ class Pivots(NamedTuple):
     """K with the condition Σz = 0, pivoted on free examples: what every tableau of it is made of.
 
     With A the equations of the members (see `FreeBlock`), `across` is G = [1; K] of the members
-    with the others, and `reply` is A⁻¹G.
+    with everyone, and `reply` is A⁻¹G, but 0 for the members themselves.
     """
 
     members: NDArray[np.int64]
-    others: NDArray[np.int64]
     inverse: Array
     across: Array
     reply: Array
@@ -182,33 +181,30 @@ class Pivots(NamedTuple):
 
     def others_are_clear(self, diagonal: Array, scale: float) -> bool:
         """Tell whether everyone else is off the flat of the members, too."""
-        squares = diagonal[self.others] - np.einsum("ij,ij->j", self.across, self.reply)
+        squares = diagonal - np.einsum("ij,ij->j", self.across, self.reply)
+        squares[self.members] = scale
         return float(squares.min(initial=scale)) >= CLEAR * scale
 
     def among(self, near: NDArray[np.intp]) -> "Pivots | None":
         """Return the same of some examples, numbered among these; None if a member is missing."""
-        n = len(self.members) + len(self.others)
-        place = np.full(n, -1)
+        place = np.full(self.reply.shape[1], -1)
         place[near] = np.arange(len(near))
-        members, others = place[self.members], place[self.others]
+        members = place[self.members]
         if len(members) and members.min() < 0:
             return None
-        there = others >= 0
-        across, reply = (np.compress(there, one, axis=1) for one in (self.across, self.reply))
-        return Pivots(members, others[there], self.inverse, across, reply)
+        across, reply = (np.take(one, near, axis=1) for one in (self.across, self.reply))
+        return Pivots(members, self.inverse, across, reply)
 
 
 def pivots_on(gram: Array, block: FreeBlock, members: NDArray[np.int64]) -> Pivots:
     """Pivot on the members of a block, by their numbers in K."""
     m = len(members) + 1
-    is_other = np.ones(len(gram), bool)
-    is_other[members] = False
-    others = np.flatnonzero(is_other)
-    across = np.ones((m, len(others)))
-    # Whole rows are taken first, since these lie in one piece.
-    across[1:] = np.take(gram[members], others, axis=1)
+    across = np.ones((m, len(gram)))
+    np.take(gram, members, axis=0, out=across[1:], mode="clip")
     inverse = block.inverse[:m, :m]
-    return Pivots(members, others, inverse, across, inverse @ across)
+    reply = inverse @ across
+    reply[:, members] = 0.0
+    return Pivots(members, inverse, across, reply)
 
 
 def empty_path(gram: Array, capacity: int) -> Path:
