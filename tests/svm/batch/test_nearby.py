@@ -9,6 +9,7 @@ from truerisk.svm.batch.gram import GRADIENT, Bounds, Z
 from truerisk.svm.batch.nearby import Copies, Merged, Nearby, Refits, solver_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.leave_out import leave_out_of
+from truerisk.svm.solution import Solution
 
 
 def thirds(n, refits, cost=1.0):
@@ -191,6 +192,20 @@ def test_those_near_are_within_a_band_that_grows_with_the_cost(cost):
     within = ((beyond < 0.45 * drift) & (beyond > -0.4 * drift)) | solution.free
     expected = np.flatnonzero(within) if within.mean() < 0.7 else np.arange(90)
     assert np.array_equal(nearby.near_in(gram, solution), expected)
+
+
+@pytest.mark.parametrize(
+    ("cost", "share", "many"), [(1.0, 0.12, 0), (1.0, 0.18, 1), (9.0, 0.12, 1)]
+)
+def test_with_many_free_rounds_are_tried_sooner(cost, share, many):
+    upper = np.full(100, float(cost))
+    alpha = np.where(np.arange(100) < 100 * share, 0.5 * cost, 0.0)
+    zeros = np.zeros(100)
+    solution = Solution(
+        y=zeros, upper=upper, alpha=alpha, bias=0.0, decision=zeros, gap=0.0, passes=0
+    )
+    expected = (nearby.FIRST, nearby.FIRST_OF_MANY)[many]
+    assert nearby.first_gap(np.eye(100), solution) == expected
 
 
 def test_a_product_row_by_row_is_the_product():

@@ -47,7 +47,9 @@ from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
 MAX_STEPS = 5  # for every example, in one try: where more are needed, a path is faster
-MANY_FREE = 0.15  # of the examples: rounds from rougher states then seldom go in circles
+# Free examples: with so many, rounds from rougher states seldom go in circles; where CK is large
+# these save more steps.
+MANY_FREE, MANY_FREE_OF_LARGE, LARGE = 0.15, 0.1, 3.0
 # How far above and below the margin an example may change sides at CK = 1, and at most; by trial it
 # grows with the cube root of CK.
 BAND, MAX_BAND = (0.45, 0.4), 1.5
@@ -123,8 +125,7 @@ class Nearby:
         decisions, solved = np.empty(bounds.shape), np.zeros(len(bounds), bool)
         objects = np.zeros(len(self.gram), bool)
         left, refits = np.arange(len(bounds)), Refits.of(self, Bounds.of(self.solution.y, bounds))
-        first = FIRST if self.solution.free.mean() < MANY_FREE else FIRST_OF_MANY
-        for gap in ROUGH[first:]:
+        for gap in ROUGH[first_gap(self.gram, self.solution) :]:
             self.descend(refits.states, gap)
             attempt = self.attempt(refits)
             decisions[left], solved[left] = attempt.decisions, attempt.good
@@ -333,9 +334,20 @@ class Refits(NamedTuple):
         )
 
 
+def first_gap(gram: Array, solution: Solution) -> int:
+    """Choose the first of the rough gaps at which rounds are tried."""
+    many = MANY_FREE if largest(gram, solution) < LARGE else MANY_FREE_OF_LARGE
+    return FIRST if solution.free.mean() < many else FIRST_OF_MANY
+
+
+def largest(gram: Array, solution: Solution) -> float:
+    """Return CK: the largest bound times the scale of squared distances."""
+    return float(solution.upper.max()) * spread(gram)
+
+
 def near_in(gram: Array, solution: Solution) -> NDArray[np.intp]:
     """Name who may change sides where a few examples are left out."""
-    drift = (float(solution.upper.max()) * spread(gram)) ** (1.0 / 3.0)
+    drift = largest(gram, solution) ** (1.0 / 3.0)
     above, below = (min(part * drift, MAX_BAND) for part in BAND)
     beyond = solution.y * solution.decision - 1.0
     is_near = (beyond < above) & (beyond > -below)
