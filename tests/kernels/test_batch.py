@@ -354,7 +354,8 @@ def test_a_total_is_missed_by_more_than_a_part_of_both_sizes():
         assert misses.tolist() == [0, 1, 0]
 
 
-def test_the_uncompiled_balance_is_the_same():
+@pytest.mark.parametrize("order", [np.empty(0, np.int64), np.array([3, 1, 6, 0, 2, 5, 4])])
+def test_the_uncompiled_balance_is_the_same(order):
     rng = np.random.default_rng(3)
     lower, upper = -rng.exponential(size=(9, 7)), rng.exponential(size=(9, 7))
     z, totals = rng.uniform(lower, upper), rng.standard_normal(9)
@@ -362,6 +363,15 @@ def test_the_uncompiled_balance_is_the_same():
     totals[0] = upper[0].sum()  # which needs the one at its lower bound
     ends = [z.copy(), z.copy()]
     for kernel, end in zip((compiled, plain), ends, strict=True):
-        kernel.balance_all(end, lower, upper, totals, 1e-12)
+        kernel.balance_all(end, lower, upper, totals, order, 1e-12)
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
     np.testing.assert_allclose(ends[0].sum(axis=1), totals, atol=1e-12)
+
+
+def test_who_comes_first_gives_all_its_room_by_hand():
+    # The free one has 0.5 of the 2 that are too much, the first in the order 1 of the rest.
+    z, lower = np.array([[1.0, 1.0, 0.5, 1.0]]), np.zeros((1, 4))
+    for kernel in (compiled, plain):
+        end, order = z.copy(), np.array([3, 0, 1, 2])
+        kernel.balance_all(end, lower, np.ones((1, 4)), np.array([1.5]), order, 1e-12)
+        assert end.tolist() == [[0.5, 1.0, 0.0, 0.0]]

@@ -1249,16 +1249,42 @@ def spread_out(
         z[i] = value if not by_free or (z[i] > lower[i] and z[i] < upper[i]) else z[i]
 
 
+@cython.cfunc
+@cython.nogil
+def take_in_order(
+    z: cython.double[::1],
+    lower: cython.const[cython.double][::1],
+    upper: cython.const[cython.double][::1],
+    excess: cython.double,
+    order: cython.const[cython.longlong][::1],
+) -> cython.void:
+    """Take an excess from z, one after the other, from each as far as there is room."""
+    left: cython.double = fabs(excess)
+    bound: cython.double
+    room: cython.double
+    for k in range(order.shape[0]):
+        i = order[k]
+        bound = lower[i] if excess > 0.0 else upper[i]
+        room = fabs(z[i] - bound)
+        if room > left:
+            z[i] += left if excess < 0.0 else -left
+            break
+        z[i] = bound
+        left -= room
+
+
 def balance_all(
     z: cython.double[:, ::1],
     lower: cython.const[cython.double][:, ::1],
     upper: cython.const[cython.double][:, ::1],
     totals: cython.const[cython.double][::1],
+    order: cython.const[cython.longlong][::1],
     rounding: cython.double,
 ):
     """Bring every Σz to its total within the bounds, in place, first by those that are free.
 
-    An excess of no more than `rounding` for each unit of Σ|z| is none.
+    Then by everybody: one after the other in an order, where one is given, to change few.  An
+    excess of no more than `rounding` for each unit of Σ|z| is none.
     """
     total: cython.double
     size: cython.double
@@ -1266,8 +1292,12 @@ def balance_all(
         for r in range(z.shape[0]):
             for k in range(2):
                 total, size = sums(z[r])
-                if fabs(total - totals[r]) > rounding * size:
+                if fabs(total - totals[r]) <= rounding * size:
+                    break
+                if k == 0 or order.shape[0] == 0:
                     spread_out(z[r], lower[r], upper[r], total - totals[r], k == 0)
+                else:
+                    take_in_order(z[r], lower[r], upper[r], total - totals[r], order)
 
 
 def miss_all(

@@ -77,6 +77,7 @@ Z, LOWER, UPPER, GRADIENT, DIAGONAL, STEP_ROWS = 0, 1, 2, 3, 4, 7
 # Rows of an exact state: bounds, what the tableau is given and what it gives.
 LOW, HIGH, GIVEN, GOT, ROUND_ROWS = range(5)
 SETTLED, NEEDED = 0, 3  # verdicts
+NO_ORDER = np.empty(0, np.int64)
 
 
 # --- the tableau
@@ -325,14 +326,21 @@ def started(batch: Batch, bounds: Bounds) -> Single:
     return states
 
 
-def balanced(z: Array, lower: Array, upper: Array, total: "Array | float" = 0.0) -> Array:
+def balanced(
+    z: Array,
+    lower: Array,
+    upper: Array,
+    total: "Array | float" = 0.0,
+    order: NDArray[np.int64] = NO_ORDER,
+) -> Array:
     """Bring every Σz to its total within the bounds, first by those that are free.
 
+    Where these do not suffice, by all in proportion, or one after the other in the order given.
     To share rounding out would take bounded examples off their bounds.
     """
     z = np.array(z, order="C")
     lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
-    kernel.balance_all(z, lower, upper, each(total, len(z)), EXCESS)
+    kernel.balance_all(z, lower, upper, each(total, len(z)), order, EXCESS)
     return z
 
 

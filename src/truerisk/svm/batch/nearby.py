@@ -312,7 +312,9 @@ class Refits(NamedTuple):
             lower, upper = (np.take(one, near, axis=1) for one in (lower, upper))
         of_near = np.take(start, near, axis=1)
         others = (start.sum(axis=1) - of_near.sum(axis=1))[:, None]
-        z = balanced(of_near, lower, upper, -others)
+        # Who is nearest to the margin is the first to change; the fewer do, the fewer go back.
+        order = np.argsort(np.abs(shared.gradient[near]), kind="stable")
+        z = balanced(of_near, lower, upper, -others, order)
         start[:, near] = z
         effect = product(start - shared.z, shared.gram)
         k, m = len(near), shared.single.shape[1]
