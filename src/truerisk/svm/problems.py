@@ -42,8 +42,9 @@ MOVED = 4.5  # times what margins move by on the root of the mean square: how fa
 NEAREST = 0.05  # of the band, at least: one example left out may move a few others far
 WINDOW = 0.25  # on both sides of the margin: where the density of the examples is measured
 MAX_NEAR = 0.5  # share of the examples near the margin above which all are taken
-ROUNDS = 4  # in which others may come near
+ROUNDS = 5  # in which others may come near
 FEW_OBJECT = 0.2  # times those near: if fewer others object, the solution is nearly found
+WIDER = 3.0  # times as wide a band where a mean of those beyond it is not at its bound
 NARROWER = 0.5  # times as wide a band around a solution that is nearly found
 SAMPLED = 10_000  # examples from which on a sample of them is solved first
 SAMPLE, MAX_SAMPLE = 1 / 8, 1 / 4  # share of the examples in it
@@ -258,7 +259,7 @@ class DenseProblem(Problem):
             pools = [pool for pool in pools if pool.any()]
             part, alpha = self._pooled(y, upper, effort, near, pools)
             if alpha is None:
-                above, below = 2.0 * above, 2.0 * below
+                above, below = WIDER * above, WIDER * below
             else:
                 decision = self.X @ part.weights + part.bias
                 decision[near] = part.decision[: np.count_nonzero(near)]
