@@ -164,18 +164,35 @@ def test_those_on_another_side_than_their_mean_are_taken_for_themselves(sizes, f
 
 @pytest.mark.parametrize("side", ["free or beyond", "at a bound"])
 def test_a_few_on_another_side_are_found(sizes, side):
-    X, y, upper = overlapping()
+    X, y, bounds = overlapping()
     form = DenseProblem(X)
+    whole = form.solve(y, bounds, Effort())
+    upper = np.where(np.arange(1500) < 150, 0.0, bounds)
     alone = form.solve(y, upper, Effort())
     sizes.clear()
-    few = np.flatnonzero((alone.alpha < upper) == (side == "free or beyond"))[::200]
+    few = 150 + np.flatnonzero((alone.alpha < upper)[150:] == (side == "free or beyond"))[::200]
     decision = alone.decision.copy()
     decision[few] = y[few] * (-2.0 if side == "free or beyond" else 4.0)
-    again = form.solve(y, upper, Effort(), replace(alone, decision=decision))
+    again = form.solve(y, upper, Effort(), replace(whole, decision=decision))
     np.testing.assert_allclose(again.alpha, alone.alpha, atol=1e-9)
     np.testing.assert_allclose(again.decision, alone.decision, atol=1e-9)
     assert len(sizes) == 2
     assert max(sizes) < 1000
+
+
+def test_the_fewer_are_left_out_the_fewer_are_near(sizes):
+    X, y, _ = overlapping()
+    form = DenseProblem(X)
+    whole = form.solve(y, np.ones(1500), Effort())
+    nearest = []
+    for left_out in (5, 150, 500):
+        upper = np.where(np.arange(1500) < left_out, 0.0, 1.0)
+        alone = form.solve(y, upper, Effort())
+        sizes.clear()
+        again = form.solve(y, upper, Effort(), whole)
+        np.testing.assert_allclose(again.decision, alone.decision, atol=1e-9)
+        nearest.append(sizes[0])
+    assert nearest[0] < nearest[1] < nearest[2]
 
 
 def test_where_more_than_one_alpha_is_optimal_nobody_is_pooled(sizes):

@@ -9,12 +9,12 @@ from truerisk.tallies.ranking import rank
 from truerisk.tallies.ranking_weights import (
     FORMULAS,
     INFLUENCES,
+    RankedRows,
     SortedRows,
     mean_influences,
     placements,
     ranking_influences,
     share_below,
-    top_negative,
     values_of,
 )
 
@@ -186,4 +186,6 @@ def test_a_negative_at_the_very_top_takes_what_a_small_part_of_one_takes():
 
     before = precision(score, positive, np.ones(40))
     after = precision(score_with, np.append(positive, False), weight)
-    assert (before - after) / part == pytest.approx(top_negative(score, positive), rel=1e-4)
+    assert (before - after) / part == pytest.approx(
+        RankedRows.of(score, positive, None).top_negative, rel=1e-4
+    )

@@ -46,8 +46,6 @@ from truerisk.tallies.ranking_weights import (
     INFLUENCES,
     RankedRows,
     placements,
-    share_below,
-    top_negative,
 )
 from truerisk.tallies.scored_rows import ScoredRows
 
@@ -229,8 +227,7 @@ class RefitScores:
 
     def _top_negative(self, label: str) -> float:
         """Give what one more negative at the very top would take, on the average of the sheets."""
-        at = self.labels.index(label)
-        each = [top_negative(one.column(at), self.truth[one.examples] == at) for one in self.sheets]
+        each = [ranked.top_negative for ranked in self._ranked_rows(label)]
         defined = [one for one in each if not np.isnan(one)]
         return float(np.mean(defined)) if defined else 0.0
 
@@ -280,8 +277,11 @@ class RefitScores:
         return {}
 
     def _class_sizes(self, labels: tuple[str, ...]) -> Indices:
-        sizes = np.bincount(self.truth, minlength=len(self.labels))
-        return np.array([sizes[self.labels.index(label)] for label in labels])
+        return self._sizes[[self.labels.index(label) for label in labels]]
+
+    @cached_property
+    def _sizes(self) -> Indices:
+        return np.bincount(self.truth, minlength=len(self.labels))
 
     @staticmethod
     def _shares(average: str | None, own: Indices) -> Array:
@@ -360,8 +360,8 @@ class RefitScores:
         """For each label, the area on each sheet, of the pairs that one refit has judged."""
         return {
             label: [
-                _area_within_parts(sheet, self.labels.index(label), self.truth)
-                for sheet in self.sheets
+                _area_within_parts(sheet, ranked)
+                for sheet, ranked in zip(self.sheets, self._ranked_rows(label), strict=True)
             ]
             for label in self._all_labels
         }
@@ -437,19 +437,22 @@ def _least_probable(sheet: Sheet) -> Array:
     return np.minimum(sheet.score, rest)
 
 
-def _area_within_parts(sheet: Sheet, label: int, truth: NDArray[Any]) -> float:
+def _area_within_parts(sheet: Sheet, ranked: RankedRows) -> float:
     """Give the share of the pairs of a positive and a negative of one part in the right order.
 
-    Each part in turn, by ranks; ties count half.  NaN where no part has both.
+    Ties count half.  NaN where no part has both.
     """
-    score, is_positive = sheet.column(label), truth[sheet.examples] == label
-    part = np.zeros(len(score), np.intp) if sheet.part is None else sheet.part
-    won, pairs = 0.0, 0
-    order = np.argsort(part, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        positives = score[members[is_positive[members]]]
-        negatives = score[members[~is_positive[members]]]
-        if len(positives) and len(negatives):
-            won += float(share_below(positives, negatives).sum()) * len(negatives)
-            pairs += len(positives) * len(negatives)
-    return won / pairs if pairs else float("nan")
+    part = np.zeros(len(ranked.order), np.intp) if sheet.part is None else sheet.part
+    few_bits = part.astype(np.min_scalar_type(part.max(initial=0)))  # are sorted by counting
+    order = ranked.order[np.argsort(few_bits[ranked.order], kind="stable")]
+    part, score, is_positive = part[order], ranked.score[order], ranked.is_positive[order]
+    is_new = np.append(True, (score[1:] != score[:-1]) | (part[1:] != part[:-1]))[: len(order)]
+    starts = np.flatnonzero(is_new)
+    tp = np.append(0, np.cumsum(is_positive))[np.append(starts, len(order))]
+    positives = np.diff(tp)
+    negatives = np.diff(starts, append=len(order)) - positives
+    n_positive, n_negative = (np.bincount(part[starts], one) for one in (positives, negatives))
+    before = np.cumsum(n_positive) - n_positive  # the positives of earlier parts
+    twice_won = negatives @ (tp[:-1] + tp[1:]) - 2 * (n_negative @ before)
+    pairs = n_positive @ n_negative
+    return float(twice_won / (2 * pairs)) if pairs else float("nan")

@@ -107,6 +107,10 @@ class ConservativeZRuns:
         tested = np.diff(steps) > 0
         return np.sort(mixed[~tested]), np.sort(mixed[tested])
 
+    def tested(self, at: int) -> Indices:
+        """Give the examples that refit `at` is tried on."""
+        return self.train_and_test(at)[1]
+
     def _mixed(self, members: Indices, rng: np.random.Generator) -> Indices:
         mixed: Indices = rng.permutation(members)
         if self.strata is None:

@@ -162,13 +162,15 @@ def components(
         influence, folds = _by_group(influence, folds, groups)
         few = influence.shape[1] / max(influence.shape[1] - 1, 1)
     judged = ~np.isnan(influence)
-    times = judged.sum(axis=0)
+    complete = bool(judged.all())
+    # Where every example is judged equally often, one number says how often.
+    times = np.array([len(influence)]) if complete else judged.sum(axis=0)
     psi, some = influence, times > 0
     if not some.all():
         psi, judged, folds, times = psi[:, some], judged[:, some], folds[:, some], times[some]
-    complete = bool(judged.all())
+        complete = bool(judged.all())
     psi = psi if complete else np.where(judged, psi, 0.0)
-    units = len(times)
+    units = psi.shape[1]
     squares = (psi**2).sum(axis=0) / times
     independent = few * float(squares.sum()) / units**2
     several = times > 1

@@ -38,8 +38,14 @@ DRIFT = 2.5  # times √(features / examples): how far a decision may move
 MAX_DRIFT = 0.4  # above which no example is taken to stay at its bound
 FAR_DRIFT = 1.5  # times the drift: how far an example may come back from beyond the margin
 WORTH = 0.55  # of those near otherwise: more must not be near where some stay at their bounds
+MOVED = 4.5  # times what margins move by on the root of the mean square: how far one may move
+NEAREST = 0.05  # of the band, at least: one example left out may move a few others far
+WINDOW = 0.25  # on both sides of the margin: where the density of the examples is measured
 MAX_NEAR = 0.5  # share of the examples near the margin above which all are taken
-ROUNDS = 3  # in which more examples may come near
+ROUNDS = 5  # in which others may come near
+FEW_OBJECT = 0.2  # times those near: if fewer others object, the solution is nearly found
+WIDER = 3.0  # times as wide a band where a mean of those beyond it is not at its bound
+NARROWER = 0.5  # times as wide a band around a solution that is nearly found
 SAMPLED = 10_000  # examples from which on a sample of them is solved first
 SAMPLE, MAX_SAMPLE = 1 / 8, 1 / 4  # share of the examples in it
 PER_FEATURE = 100  # examples of it, at least
@@ -238,12 +244,14 @@ class DenseProblem(Problem):
         An interior point starts from the centre, wherever the solution is; but an example beyond
         the margin leaves no trace in it, and those of a class on its wrong side, whose α are at
         their bounds, have losses that are linear in w and b: together that of their mean, with the
-        sum of their bounds.  None where that saves little, or leaves the bias open.
+        sum of their bounds.  Those that object are near for the next solution.  None where that
+        saves little, or leaves the bias open.
         """
         used, beyond = upper > 0.0, y * start.decision - 1.0
-        above, below = self._band(used, beyond, start)
-        near = used & (beyond < above) & (beyond > -below)
+        above, below = self._band(upper, beyond, start)
+        objected = np.zeros(len(y), dtype=bool)
         for _ in range(ROUNDS):
+            near = (used & (beyond < above) & (beyond > -below)) | objected
             if np.count_nonzero(near) > MAX_NEAR * np.count_nonzero(used):
                 return None
             held = used & ~near & (beyond < 0.0)
@@ -251,7 +259,7 @@ class DenseProblem(Problem):
             pools = [pool for pool in pools if pool.any()]
             part, alpha = self._pooled(y, upper, effort, near, pools)
             if alpha is None:
-                above, below = 2.0 * above, 2.0 * below
+                above, below = WIDER * above, WIDER * below
             else:
                 decision = self.X @ part.weights + part.bias
                 decision[near] = part.decision[: np.count_nonzero(near)]
@@ -260,24 +268,39 @@ class DenseProblem(Problem):
                 if not objecting.any():
                     solution = replace(part, y=y, upper=upper, alpha=alpha, decision=decision)
                     return solution if solution.stable or not pools else None
-                near |= objecting
-            near |= used & (beyond < above) & (beyond > -below)
+                objected |= objecting
+                if np.count_nonzero(objecting) < FEW_OBJECT * np.count_nonzero(near):
+                    above, below = NARROWER * above, NARROWER * below
         return None
 
-    def _band(self, used: Flags, beyond: Array, start: LinearSolution) -> tuple[float, float]:
+    def _band(self, upper: Array, beyond: Array, start: LinearSolution) -> tuple[float, float]:
         """Tell how far above and below the margin of a start an example is near; inf: anyhow."""
+        used = upper > 0.0
         drift = DRIFT * math.sqrt(self.X.shape[1] / np.count_nonzero(start.upper))
         if drift > MAX_DRIFT:
             return max(NEAR_MARGIN, FAR_DRIFT * drift), np.inf
         spread = min(float(start.decision[used].std()), 1.0)  # a small one moves less
-        above = spread * min(max(2.0 * drift, NEARER), NEAR_MARGIN)
-        below = spread * max(drift, NEARER)
+        farthest = max(MOVED * self._moved(upper, beyond, start), NEAREST)
+        above = min(spread * min(max(2.0 * drift, NEARER), NEAR_MARGIN), farthest)
+        below = min(spread * max(drift, NEARER), farthest)
         near = np.count_nonzero(used & (beyond > -below) & (beyond < above))
         if near > WORTH * np.count_nonzero(used & (beyond < NEAR_MARGIN)):
             return NEAR_MARGIN, np.inf
         # With more free examples than equations, one α of many is next to the centre of all.
         is_unique = 0 < np.count_nonzero(start.free) <= self.X.shape[1] + 1
         return (above, below) if is_unique else (NEAR_MARGIN, np.inf)
+
+    def _moved(self, upper: Array, beyond: Array, start: LinearSolution) -> float:
+        """Estimate the root mean square by which other bounds move the margins, to first order.
+
+        The gradient that they leave comes from the examples on the wrong side, whose α are at their
+        bounds; the curvature that answers it is the density of the examples at the margin.
+        """
+        used = upper > 0.0
+        change = (upper / upper.sum() - start.upper / start.upper.sum())[beyond < 0.0]
+        at_margin = np.count_nonzero(used & (np.abs(beyond) < WINDOW))
+        density = max(int(at_margin), 1) / (2.0 * WINDOW * int(np.count_nonzero(used)))
+        return math.sqrt(self.X.shape[1] * float(change @ change)) / density
 
     def _pooled(
         self, y: Array, upper: Array, effort: Effort, near: Flags, pools: list[Flags]

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from truerisk.aliases import Array, ArrayLike, Indices
+from truerisk.aliases import Array, ArrayLike, Flags, Indices
 from truerisk.errors import InputError
 
 UNIT_EXPONENT = 1074  # 2**-1074 is the smallest positive double
@@ -79,16 +79,19 @@ def units_by_code(values: Array, codes: Indices, size: int) -> list[int]:
 
 def _add_units(totals: list[int], values: Array, codes: Indices) -> None:
     fraction, exponent = np.frexp(values)
-    whole = np.ldexp(fraction, MANTISSA_BITS).astype(np.int64)
-    high, low = whole >> HALF_BITS, whole & (2**HALF_BITS - 1)
-    least = int(exponent.min())
-    present = np.bincount(exponent - least) > 0
-    shifts = (np.flatnonzero(present) + least - MANTISSA_BITS + UNIT_EXPONENT).tolist()
-    row = (np.cumsum(present) - 1)[exponent - least]
-    size = len(totals)
+    # Both are whole numbers: to multiply by powers of two rounds nothing.
+    high = np.floor(fraction * 2.0 ** (MANTISSA_BITS - HALF_BITS))
+    low = fraction * 2.0**MANTISSA_BITS - high * 2.0**HALF_BITS
+    size, least = len(totals), int(exponent.min())
+    row = exponent.astype(np.intp) - least
+    further = np.arange(int(row.max()) + 1)
+    if len(further) * size > len(values):  # only the exponents that occur
+        occurs = np.bincount(row) > 0
+        further, row = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[row]
+    shifts = (further + least - MANTISSA_BITS + UNIT_EXPONENT).tolist()
     at_once = max(1, len(values) // size)  # shifts: a table of sums is no longer than the values
     for start in range(0, len(shifts), at_once):
-        chosen = slice(None)
+        chosen: slice | Flags = slice(None)
         if len(shifts) > at_once:
             chosen = (row >= start) & (row < start + at_once)
         cell = (row[chosen] - start) * size + codes[chosen]
@@ -96,7 +99,7 @@ def _add_units(totals: list[int], values: Array, codes: Indices) -> None:
         low_sums = np.bincount(cell, weights=low[chosen])
         for at in np.flatnonzero((high_sums != 0) | (low_sums != 0)).tolist():
             mantissas = (int(high_sums[at]) << HALF_BITS) + int(low_sums[at])
-            further, code = divmod(at, size)
-            bits = shifts[start + further]
+            place, code = divmod(at, size)
+            bits = shifts[start + place]
             # A subnormal has trailing zeros to give away: the shift to the right is exact.
             totals[code] += mantissas << bits if bits >= 0 else mantissas >> -bits

@@ -60,7 +60,7 @@ def loss_of_each_class(name: str, probabilities: Array, complement: Array | None
     """Give the loss that each example would have, were each class the true one: (n, K)."""
     if probabilities.ndim == 1:
         sides = np.ones(len(probabilities), dtype=bool), np.zeros(len(probabilities), dtype=bool)
-        return np.column_stack([LOSSES[name](probabilities, one, complement) for one in sides])
+        return np.array([LOSSES[name](probabilities, one, complement) for one in sides]).T
     if name == "log_loss":
         with np.errstate(divide="ignore"):
             return np.asarray(-np.log(probabilities))
@@ -148,7 +148,7 @@ class ProbabilityTally:
         shares = probabilities
         if probabilities.ndim == 1:
             other = 1 - probabilities if complement is None else complement
-            shares = np.column_stack([probabilities, other])
+            shares = np.array([probabilities, other]).T  # its columns are added, not its rows
         losses = loss_of_each_class(name, probabilities, complement)
         losses = np.where(shares > 0, losses, 0.0)
         powered = shares if weights is None else shares * weights[:, None]

@@ -42,6 +42,7 @@ class Breakeven:
     recall: float
 
 
+UNKNOWN = (np.nan, np.nan)
 NO_BREAKEVEN = Breakeven(np.nan, np.nan, False, np.nan, np.nan)  # noqa: FBT003
 
 
@@ -64,7 +65,7 @@ class RankingSummary:
     breakeven: Breakeven
     eleven_point: tuple[float, ...]
     auc_bounds: tuple[float, float]
-    precision_spread: tuple[float, float] = (np.nan, np.nan)
+    precision_spread: tuple[float, float] = UNKNOWN
 
 
 def summarise(
@@ -73,12 +74,14 @@ def summarise(
     negatives: Column,
     squares: tuple[Array, Array] | None = None,
     rows: tuple[int, int] | None = None,
+    *,
+    spreads: bool = True,
 ) -> RankingSummary:
     """Compute every measure of a ranking from its distinct scores, descending.
 
     With aᵢ positives and zᵢ negatives at the i-th score, TP and FP their running sums: AUC = Σ
     zᵢ(TPᵢ₋₁ + aᵢ/2)/(PN), AP = Σ (aᵢ/P) · TPᵢ/(TPᵢ + FPᵢ).  `squares` are sums of squared weights;
-    counts need none.
+    counts need none.  Without `spreads` the two variances are NaN.
     """
     tp, fp = np.cumsum(positives), np.cumsum(negatives)
     n_positive, n_negative = tp[-1], fp[-1]
@@ -86,7 +89,9 @@ def summarise(
     auc = variance = ks = ks_threshold = np.nan
     if n_positive > 0 and n_negative > 0:
         auc = _auc(positives, negatives, tp)
-        variance = _delong_variance(auc, positives, negatives, tp, fp, squares=squares, rows=rows)
+        if spreads:
+            sides = positives, negatives, tp, fp
+            variance = _delong_variance(auc, *sides, squares=squares, rows=rows)
         gain = _products(tp, n_negative) - _products(fp, n_positive)
         ks = min(float(gain.max()) / (float(n_positive) * float(n_negative)), 1.0)
         ks_threshold = float(thresholds[np.argmax(gain)])
@@ -108,7 +113,9 @@ def summarise(
         breakeven=breakeven_of(thresholds, tp, retrieved, n_positive),
         eleven_point=_eleven_point(tp, precision),
         auc_bounds=(auc, auc),
-        precision_spread=precision_spread(positives, negatives, squares, rows),
+        precision_spread=(
+            precision_spread(positives, negatives, squares, rows) if spreads else UNKNOWN
+        ),
     )
 
 
@@ -303,7 +310,13 @@ class Ranking:
         return self.summary.delong_variance
 
 
-def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = None) -> Ranking:
+def rank(
+    scores: ArrayLike,
+    is_positive: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    spreads: bool = True,
+) -> Ranking:
     """Rank examples by their score.
 
     Scores that are equal share a threshold; scores that differ, if only in the last bit, do not.
@@ -318,6 +331,8 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
         One boolean per example.
     weight
         Non-negative weights.  Their ranking is sorted, not swept: 10⁷ rows take seconds.
+    spreads
+        Whether the summary needs its variances, where they take time.
 
     Examples
     --------
@@ -331,13 +346,15 @@ def rank(scores: ArrayLike, is_positive: ArrayLike, weight: ArrayLike | None = N
     check_same_length(scores=column, is_positive=positive)
     if weight is not None:
         return _rank_weighted(column, positive, as_weights(weight, len(column)))
-    return rank_parts([(column, positive)])
+    return rank_parts([(column, positive)], spreads=spreads)
 
 
 def rank_parts(
     parts: list[tuple[NDArray[Any], Flags]],
     runs: "list[Run] | None" = None,
     read_again: "ReadAgain | None" = None,
+    *,
+    spreads: bool = True,
 ) -> Ranking:
     """Rank scores that come in several parts of one type; the list of runs is emptied."""
     if runs or sum(len(scores) for scores, _ in parts) > SORTED_UP_TO:
@@ -351,12 +368,15 @@ def rank_parts(
     ordered = scores[order].astype(np.float64) + 0.0  # −0.0 + 0.0 is 0.0
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     tp = np.cumsum(positive[order])[ends]
-    return ranking_of(ordered[ends], tp, ends + 1 - tp)
+    return ranking_of(ordered[ends], tp, ends + 1 - tp, spreads=spreads)
 
 
-def ranking_of(thresholds: Array, tp: NDArray[np.int64], fp: NDArray[np.int64]) -> Ranking:
+def ranking_of(
+    thresholds: Array, tp: NDArray[np.int64], fp: NDArray[np.int64], *, spreads: bool = True
+) -> Ranking:
     """Make a ranking of all its distinct scores and the counts found at each."""
-    summary = summarise(thresholds, np.diff(tp, prepend=0), np.diff(fp, prepend=0))
+    sides = np.diff(tp, prepend=0), np.diff(fp, prepend=0)
+    summary = summarise(thresholds, *sides, spreads=spreads)
     rows = int(tp[-1]), int(fp[-1])
     return _thinned(thresholds, tp, fp, summary, rows)
 

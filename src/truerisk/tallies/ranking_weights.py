@@ -236,22 +236,6 @@ def placements(score: Array, is_positive: Flags) -> Array:
     return placed
 
 
-def top_negative(score: Array, is_positive: Flags) -> float:
-    """Give what one more negative, above all others, would take from average precision.
-
-    Σ a·tp/k² over the thresholds, over P, to first order; NaN without a positive.
-
-    Examples
-    --------
-    >>> top_negative(np.array([3.0, 2.0, 1.0]), np.array([True, True, False]))  # (1 + 2/4)/2
-    0.75
-    """
-    _, at, rows = np.unique(-score, return_inverse=True, return_counts=True)
-    hits, every = np.bincount(at, is_positive).astype(np.float64), np.cumsum(rows).astype(float)
-    positives = float(hits.sum())
-    return float(hits @ (np.cumsum(hits) / every**2)) / positives if positives else math.nan
-
-
 def ranking_influences(
     score: NDArray[Any], is_positive: Flags, weight: Array | None, name: str
 ) -> Array:
@@ -337,6 +321,21 @@ class RankedRows(_Sums):
         gained = np.cumsum((each * (1 - precision))[::-1])[::-1]
         lost = np.cumsum((each * precision)[::-1])[::-1]
         return self.of_rows((precision - value + gained) / self.n_positive, -lost / self.n_positive)
+
+    @property
+    def top_negative(self) -> float:
+        """What one more negative, above all others, would take from average precision.
+
+        Σ a·tp/k² over the thresholds, over P, to first order; NaN without a positive.
+
+        Examples
+        --------
+        >>> rows = np.array([3.0, 2.0, 1.0]), np.array([True, True, False])
+        >>> RankedRows.of(*rows, None).top_negative  # (1 + 2/4)/2
+        0.75
+        """
+        lost = float(self.positives @ (self.tp / self.retrieved**2))
+        return lost / self.n_positive if self.n_positive else math.nan
 
     @property
     def retrieved(self) -> Array:

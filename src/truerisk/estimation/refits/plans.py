@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.aliases import Indices
+from truerisk.aliases import Flags, Indices
 from truerisk.checks import check_choice, check_number, check_whole_number, shown
 from truerisk.errors import InputError
 from truerisk.estimation.refits.examples import Examples
@@ -42,6 +42,10 @@ class Plan(Protocol):
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
+
+    def tested(self, at: int) -> Indices:
+        """Give the examples that refit `at` predicts."""
+        return self.train_and_test(at)[1]
 
     def repetition(self, at: int) -> int:  # noqa: ARG002
         """Give the repetition that refit `at` belongs to."""
@@ -86,12 +90,20 @@ class Parts(Plan):
 
     def train_and_test(self, at: int) -> tuple[Indices, Indices]:
         """Give the examples that refit `at` trains on, and those it predicts."""
+        judged = self._judged(at)
+        return np.flatnonzero(~judged), np.flatnonzero(judged)
+
+    def tested(self, at: int) -> Indices:
+        """Give the examples that refit `at` predicts."""
+        return np.flatnonzero(self._judged(at))
+
+    def _judged(self, at: int) -> Flags:
         repetition, run = self.left_out(at)
         parts = self.parts[repetition]
-        judged = parts == run[0]
+        judged = np.asarray(parts == run[0])
         for part in run[1:]:
             judged |= parts == part
-        return np.flatnonzero(~judged), np.flatnonzero(judged)
+        return judged
 
     def repetition(self, at: int) -> int:
         """Give the repetition that refit `at` belongs to."""
@@ -101,6 +113,11 @@ class Parts(Plan):
 @dataclass(frozen=True)
 class Folds(Parts):
     """Each part is judged by a refit that trains on all other parts; several times over."""
+
+    @property
+    def refits(self) -> Indices:
+        """The refit that predicts each example, in each repetition."""
+        return np.asarray(np.arange(self.repetitions)[:, None] * self.folds + self.parts)
 
     def test_train_ratio(self) -> float:
         """How many examples are judged for each that is trained on."""

@@ -135,7 +135,7 @@ def fold_votes(
     # One part after the other, as the refits predicted them; few bits are sorted by counting.
     order = np.argsort(plan.parts.astype(np.min_scalar_type(plan.folds)), axis=1, kind="stable")
     np.put_along_axis(votes.called, order, predicted, axis=1)
-    votes.refits[:] = np.arange(plan.repetitions)[:, None] * plan.folds + plan.parts
+    votes.refits[:] = plan.refits
     votes.added = len(plan)
     return votes
 
@@ -218,11 +218,12 @@ class CollectedVotes:
         if "failed" in outcome:
             self.failures[at] = str(outcome["failed"])
             return
-        train, test = self.plan.train_and_test(at)
+        test = self.plan.tested(at)
         predicted, repetition = outcome["predicted"], self.plan.repetition(at)
         induce, classify = (float(one) for one in outcome["seconds"])
         per_thousand = 1000 * classify / max(1, len(test))
         if self.correction is not None:
+            train, _ = self.plan.train_and_test(at)
             drawn = np.bincount(train, minlength=self.examples.n)
             if isinstance(self.correction, JackknifeTally):
                 self.correction.add(at, predicted)
@@ -366,24 +367,30 @@ def no_effect_of_training(model: Any, collected: CollectedVotes, seed: int) -> I
 
 
 def majority_votes(examples: Examples, plan: Plan) -> Votes:
-    """Let every refit answer with the commonest class of its training examples."""
+    """Let every refit answer with the commonest class of its training examples.
+
+    To leave one out of equally many tips the scales against it: no constant answers so.
+    """
     votes = Votes(examples.codes, examples.labels, examples.groups, plan.repetitions)
     k = len(examples.labels)
     overall = np.bincount(examples.codes, minlength=k)
+    if isinstance(plan, Folds):
+        refits = plan.refits
+        tested = np.bincount((refits * k + examples.codes).ravel(), minlength=len(plan) * k)
+        tested = tested.reshape(len(plan), k)
+        tested[tested.sum(axis=1) == 1] = 0
+        votes.called[:] = (overall - tested).argmax(axis=1)[refits]
+        votes.refits[:] = refits
+        return votes
     seen = isinstance(plan, TrainingSet)
     for at in range(len(plan)):
         if plan.auxiliary(at):
             continue
         train, test = plan.train_and_test(at)
-        # To leave one out of equally many tips the scales against it: no constant answers so.
-        if len(train) == examples.n - 1:
-            counts = overall
-        elif isinstance(plan, Folds):
-            counts = overall - np.bincount(examples.codes[test], minlength=k)
-        else:
-            counts = np.bincount(examples.codes[train], minlength=k)
+        alone = len(train) == examples.n - 1
+        counts = overall if alone else np.bincount(examples.codes[train], minlength=k)
         commonest = int(counts.argmax())
-        if not seen and not isinstance(plan, Folds):
+        if not seen:
             test = test[np.bincount(train, minlength=examples.n)[test] == 0]
         votes.add(test, np.full(len(test), commonest, dtype=np.int32), plan.repetition(at))
     return votes
@@ -472,7 +479,7 @@ class RefitValues:
         values: list[list[float]] = []
         for test, score, _ in collected.scored_parts:
             try:
-                ranking = rank(turned * score, is_positive[test])
+                ranking = rank(turned * score, is_positive[test], spreads=False)
             except InputError:
                 return {}
             values.append([float(measure.value(ranking)) for measure in measures])
