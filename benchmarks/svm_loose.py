@@ -43,7 +43,7 @@ TEXT_COSTS, TABLE_COSTS = (0.1, 1.0, 10.0), (0.01, 0.1)
 TOLERANCES = (3.0, 1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 5e-3, 3e-3, 1e-3, 3e-4, 1e-4)
 EXACT = 1e-5  # of LinearSVC: its own optimum
 MAX_ITER = 100_000
-REPEATS = 5
+REPEATS = 15
 SLOW = 0.3  # seconds; what takes longer is timed once
 
 

@@ -204,6 +204,8 @@ class Neighbourhood:
         weights: Array,
         bias: float,
         active: NDArray[np.intp],
+        *,
+        penalty: float = PENALTY,
     ) -> None:
         self.rows, self.y, self.upper, self.alpha = rows, y, upper, alpha
         self.weights, self.bias, self.balance = weights, bias, float(np.sum(y * alpha))
@@ -214,7 +216,7 @@ class Neighbourhood:
         self.cautious = False  # whether a step that overshoots is shortened, not only cut
         self.passes = 0
         scale = float(rows.squared_norms[active].mean())
-        self.set_penalty(PENALTY * scale if scale > 0.0 else 1.0)
+        self.set_penalty(penalty * scale if scale > 0.0 else penalty / PENALTY)
 
     @property
     def spread(self) -> float:

@@ -69,8 +69,9 @@ def approach_rows(
     goals, visits = (FIRST_PART * part, SLOW_PART * part), 0
     multiplier = state.bias
     for _ in range(MAX_LOOKS):
-        near = Neighbourhood(rows, y, upper, state.alpha, state.weights, multiplier, active)
-        near.set_penalty(penalty / PENALTY * near.penalty)
+        near = Neighbourhood(
+            rows, y, upper, state.alpha, state.weights, multiplier, active, penalty=penalty
+        )
         visits += _sweep_to(near, goals, rng, max_visits - visits)
         state.passes += near.passes
         # The best bias for this w jumps about; the multiplier goes on from where it was.
@@ -130,12 +131,13 @@ def best_bias(y: Array, upper: Array, ends: Array, guess: float) -> float:
     The middle one, where several are as good.
     """
     near = np.flatnonzero(np.abs(ends - guess) <= WINDOW)
-    first_slope = -float(upper[y > 0.0].sum())
+    total = float(upper.sum())
+    first_slope = -0.5 * (total + float(np.einsum("i,i", upper, y)))  # Σ U of the positive
     slope = first_slope + float(upper[ends < guess - WINDOW].sum())
     if not slope < 0.0 < slope + float(upper[near].sum()):
         near, slope = np.flatnonzero(upper > 0.0), first_slope
     near = near[np.argsort(ends[near])]
     slopes = slope + np.cumsum(upper[near])
-    level = 1e-12 * float(upper.sum())
+    level = 1e-12 * total
     first, last = np.searchsorted(slopes, [-level, level])
-    return float(ends[near[[first, min(last, len(near) - 1)]]].mean())
+    return 0.5 * float(ends[near[first]] + ends[near[min(last, len(near) - 1)]])
