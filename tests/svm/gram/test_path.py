@@ -25,6 +25,7 @@ from truerisk.svm.gram.path import (
     pivots_on,
     spread,
     start_at,
+    times_others,
 )
 
 
@@ -132,3 +133,12 @@ def test_others_are_clear_where_nobody_is_beside_a_member_by_hand(squared, clear
     pivots = pivoted(gram, np.array([0]))
     assert pivots.are_clear(1.0)
     assert pivots.others_are_clear(np.ones(3), 1.0) is clear
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_a_product_leaves_out_the_columns_of_the_members(count):
+    rng = np.random.default_rng(0)
+    left, right, members = rng.random((4, 3)), rng.random((3, 10)), rng.permutation(10)[:count]
+    expected = left @ right
+    expected[:, members] = 0.0
+    np.testing.assert_allclose(times_others(left, right, members), expected, rtol=1e-14)

@@ -37,6 +37,7 @@ from truerisk.svm.gram.path import (
     members_of,
     pivots_on,
     spread,
+    times_others,
 )
 from truerisk.svm.solution import ROUNDING, Solution
 
@@ -172,7 +173,7 @@ class Tableau:
         is_free = self.base[examples]
         bounded, free = examples[~is_free], examples[is_free]
         of_bounded = self.gram[bounded]
-        of_bounded -= self.across[:, bounded].T @ self.reply
+        of_bounded -= times_others(self.across[:, bounded].T, self.reply, self.members)
         of_bounded[np.arange(len(bounded)), bounded] += self.ridge
         of_bounded[:, self.members] = -self.reply[1:, bounded].T
         order = np.argsort(self.members)

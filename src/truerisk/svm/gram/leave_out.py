@@ -40,6 +40,7 @@ from truerisk.svm.gram.path import (
     members_of,
     pivots_on,
     spread,
+    times_others,
 )
 from truerisk.svm.solution import Solution
 
@@ -160,7 +161,7 @@ class Tableau:
         of_bounded, of_free = self.effects[first:middle], self.effects[middle : self.size]
         members, inverse, across, reply = self.pivots
         np.take(self.gram, bounded, axis=0, out=of_bounded, mode="clip")
-        of_bounded -= across[:, bounded].T @ reply
+        of_bounded -= times_others(across[:, bounded].T, reply, members)
         of_bounded[:, members] = -reply[1:, bounded].T
         of_free[:] = reply[self.start[free]]
         of_free[:, members] = inverse[self.start[free], 1:]

@@ -42,6 +42,7 @@ ROUNDING = 1e-13  # a rate, beside all that add up to it, that is none
 STALLING = 10  # the part of all events that may pass with the clock standing still
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # its multiples are spread evenly over [0, 1)
 STANDING = 1e-10  # a rate of Σz, beside the fastest bound, that is none
+MANY_MEMBERS = 0.2  # of the examples: to pick the columns of the others costs less then
 
 
 class Dual(NamedTuple):
@@ -202,9 +203,21 @@ def pivots_on(gram: Array, block: FreeBlock, members: NDArray[np.int64]) -> Pivo
     across = np.ones((m, len(gram)))
     np.take(gram, members, axis=0, out=across[1:], mode="clip")
     inverse = block.inverse[:m, :m]
-    reply = inverse @ across
-    reply[:, members] = 0.0
-    return Pivots(members, inverse, across, reply)
+    return Pivots(members, inverse, across, times_others(inverse, across, members))
+
+
+def times_others(left: Array, right: Array, members: NDArray[np.int64]) -> Array:
+    """Return left · right, but 0 in the columns of the members; many of these are left out."""
+    n = right.shape[1]
+    if len(members) < MANY_MEMBERS * n:
+        product = left @ right
+        product[:, members] = 0.0
+        return product
+    is_other = np.ones(n, bool)
+    is_other[members] = False
+    others, product = np.flatnonzero(is_other), np.zeros((len(left), n))
+    product[:, others] = left @ np.take(right, others, axis=1)
+    return product
 
 
 def empty_path(gram: Array, capacity: int) -> Path:
