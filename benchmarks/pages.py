@@ -108,7 +108,7 @@ FASTER = (
     ("svm_on_text", "leave.*preco", 0, "Leave-one-out on text, exact", "SVC, Gram free"),
     ("svm_on_tables", "", 0, "SVM on tables, exact", "LinearSVC"),
     ("svm_on_tables", "", 1, "SVM on tables, exact", "SVC(linear)"),
-    ("svm_leave_one_out", "; ", 0, "Leave-one-out on tables, exact", "cross_val_score(SVC)"),
+    ("svm_leave_one_out", r", [\d.]+ \| ", 0, "Leave-one-out on tables, exact", "cross_val_score(SVC)"),
     ("svm_selection", "", 0, "ξα at 15 values of C", "10 folds of LinearSVC"),
     ("svm_folds", "", 1, "10 × 10 folds of exact SVMs", "LinearSVC"),
     ("perturbation", "", 0, "1,000 perturbed SVMs", "a loop over SVC"),
