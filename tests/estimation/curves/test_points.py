@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from truerisk.estimation.curves.laws import Design, fit_power_laws
+from truerisk.estimation.curves.learning_curve import learning_curve
 from truerisk.estimation.curves.points import (
     COSTS,
     CurvePlan,
@@ -353,3 +354,16 @@ def test_a_model_that_predicts_no_label_fails_by_name():
     found = refit_at(shared, (0, 0, 0))
     assert list(found) == ["failed"]
     assert "must predict one of the labels" in str(found["failed"])
+
+
+def test_an_infinite_value_has_a_mean_and_no_deviation():
+    draw = np.random.default_rng(3)
+    X = draw.normal(size=(120, 3))
+    y = (X[:, 0] + draw.normal(size=120) > 0).astype(int)
+    # With this seed a fold of few examples is sure of a wrong label.
+    found = learning_curve(GaussianNB(), X, y, scoring="neg_log_loss", random_state=12)
+    points = [point for curve in found.curves.values() for point in curve.points]
+    infinite = [point for point in points if not np.isfinite(point.estimates).all()]
+    assert infinite
+    assert all(math.isinf(point.estimate_mean) for point in infinite)
+    assert all(math.isnan(point.estimate_sd) for point in infinite)

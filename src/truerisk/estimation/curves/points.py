@@ -455,7 +455,7 @@ def _mean(values: Array) -> float:
 
 
 def _deviation(values: Array) -> float:
-    if np.isnan(values).any():
+    if not np.isfinite(values).all():  # a log loss may be infinite
         return math.nan
     return 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
 
