@@ -187,13 +187,24 @@ def test_who_may_not_move_keeps_its_side(kernel):
 @pytest.mark.parametrize("base", [[0], [2, 5, 7], list(range(12))], ids=["one", "some", "all"])
 def test_rounds_end_at_the_optimum_whatever_the_base(base):
     gram, y = wide_problem(3)
-    bounds = np.random.default_rng(1).exponential(size=12)
+    assert rounds_end_at_the_optimum(gram, y, base, np.random.default_rng(1).exponential(size=12))
+
+
+@pytest.mark.parametrize("n", [300, 530])  # more than the 256 columns of a panel at a time
+def test_rounds_of_many_equations_end_at_the_optimum(n):
+    gram, y = wide_problem(3, n, 2 * n)
+    assert rounds_end_at_the_optimum(gram, y, [0], np.full(n, 100.0)) > 256
+
+
+def rounds_end_at_the_optimum(gram, y, base, bounds):
+    """Whether they do; as the number of examples that end free."""
+    n = len(y)
     tableau = Tableau(gram, y, np.array(base))
-    state, sides = np.zeros((ROUND_ROWS, 12)), np.zeros(12, np.int8)
+    state, sides = np.zeros((ROUND_ROWS, n)), np.zeros(n, np.int8)
     state[LOW], state[HIGH] = np.minimum(y, 0) * bounds, np.maximum(y, 0) * bounds
     state[GOT] = tableau.own
     verdicts, work = np.full(1, NEEDED), np.zeros(1)
-    needed = np.zeros(12, np.uint8)
+    needed = np.zeros(n, np.uint8)
     compiled.settle_all(
         *tableau.arrays, state[None], sides[None], tableau.floor, 20, needed, verdicts, work
     )
@@ -204,6 +215,7 @@ def test_rounds_end_at_the_optimum_whatever_the_base(base):
     gradient = y - gram @ z
     assert abs(z.sum()) < 1e-9
     assert gradient[z < state[HIGH]].max() - gradient[z > state[LOW]].min() < 1e-8
+    return np.count_nonzero(sides == 0)
 
 
 def test_the_uncompiled_rounds_end_alike():

@@ -48,8 +48,8 @@ LOW_RANK = 64  # up to so many features a batch of interior points beats steps o
 # By trial, so many features and so many of the examples let steps from the SVM at even weights take
 # half of the time of an interior point; with fewer they take up to 12 times as much.
 FULL_RANK, NEARLY_FULL = 40, 0.6
-# They take a half to an eighth, too, where classes are nearly apart: few are on the margin, beside
-# the features, and hardly anybody is beyond it, who counts so many times.
+# Where classes are nearly apart, steps take a half to an eighth of the time: with so many features,
+# and on the margin at most this part of as many examples.  Who is beyond it counts three times.
 SOME_FEATURES, FEW_DECIDE, BEYOND = 30, 0.75, 3
 GRAM_EXAMPLES = 4000  # up to here the matrix of all products fits beside the work on it
 
