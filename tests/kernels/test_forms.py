@@ -4,13 +4,14 @@ import io
 import os
 import subprocess
 import sys
+import threading
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
 
 import truerisk.kernels as package
-from truerisk.kernels import FAMILIES, WIDE, form
+from truerisk.kernels import FAMILIES, WIDE, form, in_threads
 
 SOURCES = {path.stem for path in Path(package.__file__).parent.glob("[a-z]*.py")}
 
@@ -102,3 +103,16 @@ def test_no_module_imports_a_source_past_the_choice():
 def test_the_names_of_the_package_are_its_own():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_threads_keep_the_order(threads):
+    assert in_threads(pow, [3, 2, 5], [1, 3, 2], threads=threads) == [3, 8, 25]
+
+
+def test_one_thread_is_that_of_the_caller():
+    def here(_):
+        return threading.get_ident() == threading.main_thread().ident
+
+    assert all(in_threads(here, range(3), threads=1))
+    assert not any(in_threads(here, range(3), threads=2))

@@ -18,7 +18,6 @@ from truerisk.text.words import (
     chosen_words,
     count_blocks,
     folding,
-    in_threads,
     words_from,
     words_of,
 )
@@ -111,10 +110,6 @@ def test_many_documents_are_counted_in_threads_as_one_block_is(monkeypatch):
     cut, cut_counts, _ = chosen_words(blocks, 3)
     assert cut.texts() == whole.texts()
     assert cut_counts.tolist() == counts.tolist()
-
-
-def test_threads_keep_the_order():
-    assert in_threads(abs, [-1, 2, -3], 2) == in_threads(abs, [-1, 2, -3], 1) == [1, 2, 3]
 
 
 def test_words_are_made_from_texts_that_are_words():

@@ -21,9 +21,13 @@ negative.  *Exact* files round as written; *fused* ones may round a product and 
 
 import os
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 FORMS = ("v1", "v3", "v4", "python")
 FAMILIES = (
@@ -114,3 +118,13 @@ def threads_for(rows: int) -> int:
     """Return the number of threads among which to share that many rows."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(usable or 1, MAX_THREADS, rows // ROWS_PER_THREAD))
+
+
+def in_threads(function: Callable[..., T], *items: Iterable[Any], threads: int) -> list[T]:
+    """Apply a function to all items, in order; in this thread where one is enough."""
+    if threads <= 1:
+        return list(map(function, *items))
+    from concurrent.futures import ThreadPoolExecutor  # not needed to score a small file
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, *items))

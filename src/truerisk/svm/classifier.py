@@ -3,7 +3,6 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -24,6 +23,7 @@ from truerisk.aliases import Array, ArrayLike
 from truerisk.checks import check_number, check_whole_number
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
 from truerisk.execution.threads import few_blas_threads, libraries
+from truerisk.kernels import in_threads
 from truerisk.svm.one_vs_rest import (
     ClassWeight,
     Targets,
@@ -153,10 +153,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return solve_one(problem, targets.signs[k], upper[k], effort, starts[k])
 
         workers = min(effective_n_jobs(self.n_jobs), len(targets.signs))
-        if workers == 1:
-            return tuple(map(solve, range(len(targets.signs))))
-        with ThreadPoolExecutor(workers) as pool:
-            return tuple(pool.map(solve, range(len(targets.signs))))
+        return tuple(in_threads(solve, range(len(targets.signs)), threads=workers))
 
     def effort(self) -> Effort:
         """Return how far the solver is to go."""

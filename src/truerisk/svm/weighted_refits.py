@@ -6,7 +6,6 @@ features or the Gram matrix, and the solution at even weights to start from.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from truerisk.aliases import Array, Indices
 from truerisk.checks import shown
 from truerisk.errors import InputError, RefitError
 from truerisk.execution.threads import few_blas_threads
+from truerisk.kernels import in_threads
 from truerisk.svm.batch.features import batch_decisions
 from truerisk.svm.batch.gram import gram_decisions
 from truerisk.svm.batch.logistic import logistic_decisions
@@ -167,8 +167,7 @@ def _by_training(
         values: Array = svm.fit(X[train], signs[train], sample_weight=row).decision_function(X)
         return values
 
-    with ThreadPoolExecutor(max(workers, 1)) as pool:
-        return np.array(list(pool.map(decision, bounds)))
+    return np.array(in_threads(decision, bounds, threads=workers))
 
 
 def _is_ridge(model: LogisticRegression) -> bool:

@@ -6,18 +6,16 @@ which the processor takes several rows at a time, are enough.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.checks import check_same_length, check_whole_number
 from truerisk.errors import InputError
-from truerisk.kernels import threads_for
+from truerisk.kernels import in_threads, threads_for
 
-T = TypeVar("T")
 COMPILED_FROM = 2**15  # rows; below it, NumPy is as fast
 LARGEST_SPAN = 1024  # integer labels of a smaller span are counted in a table of that width
 GUESSED_LOW = -128  # most integer labels are small: they are counted without being looked at first
@@ -98,7 +96,8 @@ def _count_binary(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64
     def count(part: slice) -> list[tuple[int, int, int, int]]:
         return [kernel.count_ones(*pair) for pair in _of_one_type(columns[0], columns[1], part)]
 
-    sums = [*itertools.chain.from_iterable(_in_threads(count, _parts(len(first))))]
+    parts = _parts(len(first))
+    sums = [*itertools.chain.from_iterable(in_threads(count, parts, threads=len(parts)))]
     if any(bits not in (0, 1) for *_, bits in sums):
         return None
     ones_first, ones_second, both = (sum(column) for column in list(zip(*sums, strict=True))[:3])
@@ -119,7 +118,7 @@ def _count_table(
         pairs = _of_one_type(first, second, part)
         return sum(kernel.count_pairs(*pair, *low, *span, table) for pair in pairs)
 
-    outside = sum(_in_threads(count, parts, tables))
+    outside = sum(in_threads(count, parts, tables, threads=len(parts)))
     return None if outside else sum(tables[1:], start=tables[0]).reshape(span)
 
 
@@ -141,13 +140,6 @@ def _count_small_labels(
         return None
     table = _count_table(first, second, (low, low), (span, span))
     return None if table is None else (low, table)
-
-
-def _in_threads(count: Callable[..., T], parts: list[slice], *others: Iterable[Any]) -> list[T]:
-    if len(parts) == 1:
-        return list(map(count, parts, *others))
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return list(pool.map(count, parts, *others))
 
 
 def _parts(rows: int) -> list[slice]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from truerisk.aliases import Array, Codes
 from truerisk.checks import check_choice, check_whole_number, shown
 from truerisk.errors import InputError
-from truerisk.kernels import threads_for
+from truerisk.kernels import in_threads, threads_for
 from truerisk.kernels import words as kernel
 from truerisk.text.words import (
     JOINER,
@@ -22,7 +22,6 @@ from truerisk.text.words import (
     Vocabulary,
     chosen_words,
     count_blocks,
-    in_threads,
     stemmer_of,
     stop_words_of,
     words_from,
@@ -281,7 +280,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return data, indices, ends
 
         entries = sum(len(block.entry_words) for block in blocks)
-        made = in_threads(rows, range(len(blocks)), threads_for(entries))
+        made = in_threads(rows, range(len(blocks)), threads=threads_for(entries))
         starts = np.cumsum([0, *(len(data) for data, _, _ in made)])
         ends = [ends + start for (_, _, ends), start in zip(made, starts, strict=False)]
         return csr_matrix(

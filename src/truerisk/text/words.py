@@ -9,7 +9,6 @@ an n-gram are joined by a letter that no text has.
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Codes
 from truerisk.errors import InputError, ResourceError
-from truerisk.kernels import threads_for
+from truerisk.kernels import in_threads, threads_for
 from truerisk.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
@@ -212,15 +211,7 @@ def count_blocks(texts: Sequence[str], kind: str, *, lowercase: bool) -> list[Co
 
     characters = sum(map(len, texts))
     size = max(1, min(BLOCK_CHARACTERS, -(-characters // threads_for(characters))))
-    return in_threads(count, blocks_of(texts, size), threads_for(characters))
-
-
-def in_threads(function: Callable[[T], S], items: Sequence[T], threads: int) -> list[S]:
-    """Apply a function to all items, in order; in this thread when one is enough."""
-    if threads == 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, items))
+    return in_threads(count, blocks_of(texts, size), threads=threads_for(characters))
 
 
 def free_table(size: int) -> Table:

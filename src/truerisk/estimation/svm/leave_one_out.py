@@ -1,7 +1,6 @@
 """Exact leave-one-out of an SVM in about the time of one more fit."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -29,6 +28,7 @@ from truerisk.evaluation.request import Request
 from truerisk.execution.threads import few_blas_threads
 from truerisk.inputs.arrays import check_row_labels
 from truerisk.intervals.variance_components import METHOD, notes_on
+from truerisk.kernels import in_threads
 from truerisk.learners.named_models import as_learner
 from truerisk.learners.refits import rows_of
 from truerisk.results import Estimate, Evaluation, Finding
@@ -279,9 +279,7 @@ def _pruned(
         refitted = clone(settled).fit(rows_of(X, others), y[others], sample_weight=part)
         return refitted.predict(rows_of(X, np.array([at])))[0]
 
-    with ThreadPoolExecutor(workers) as pool:
-        for at, label in zip(which.tolist(), pool.map(prediction, which.tolist()), strict=True):
-            predicted[at] = label
+    predicted[which] = in_threads(prediction, which.tolist(), threads=workers)
     return _Predictions(y, predicted, np.arange(0), len(which))
 
 

@@ -5,7 +5,6 @@ the error varies as it would from sample to sample.
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from threading import Lock
@@ -33,6 +32,7 @@ from truerisk.execution.threads import few_blas_threads
 from truerisk.intervals.agreement import agreement, agreement_interval
 from truerisk.intervals.measured_coverage import published_form_covers
 from truerisk.intervals.replicates import FORMS, ends_of
+from truerisk.kernels import in_threads
 from truerisk.learners.named_models import as_learner
 from truerisk.measures.registry import base_and_average, base_measure, find_measure
 from truerisk.results import Estimate, Finding, Interval, Resampled, Target
@@ -116,13 +116,13 @@ def perturbed_losses(
             wrong[rows, predicted] = (decision[:, predicted] > 0) != is_positive[predicted]
             report(len(decision))
 
-    with few_blas_threads(y, workers), ThreadPoolExecutor(max(team, 1)) as pool:
+    with few_blas_threads(y, workers):
         for start in range(0, len(numbers), team):
             folds = numbers[start : start + team]
             trains = [everyone if f is None else np.flatnonzero(parts != f) for f in folds]
             each = max(workers // len(folds), 1)
             svms = [prepared(model, X, y, train, workers=each) for train in trains]
-            list(pool.map(count_wrong, folds, svms, trains))
+            in_threads(count_wrong, folds, svms, trains, threads=team)
     error = wrong[0].mean()
     return PerturbedLosses(wrong[0], ((wrong[1:] - error) * weights).mean(axis=1))
 

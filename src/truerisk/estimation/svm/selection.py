@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from truerisk.estimation.svm.xi_alpha import (
 )
 from truerisk.execution.threads import few_blas_threads, one_blas_thread
 from truerisk.inputs.arrays import check_row_labels
+from truerisk.kernels import in_threads
 from truerisk.learners.named_models import as_learner
 from truerisk.results import Estimate, Finding, Reportable, Row
 from truerisk.svm.classifier import MarginClassifier, Prepared, solve_along
@@ -175,8 +175,9 @@ def select(
     settings, costs = _grid(model, {"C": COSTS} if over is None else over)
     jobs = [(setting, chunk) for setting in settings for chunk in _chunks(costs, n_jobs, settings)]
     workers = min(effective_n_jobs(n_jobs), len(jobs))
-    with few_blas_threads(np.asarray(y), workers), ThreadPoolExecutor(workers) as pool:
-        choices = [one for part in pool.map(lambda job: search.run(*job), jobs) for one in part]
+    with few_blas_threads(np.asarray(y), workers):
+        parts = in_threads(lambda job: search.run(*job), jobs, threads=workers)
+    choices = [one for part in parts for one in part]
     place = {id(setting): at for at, setting in enumerate(settings)}
     choices.sort(key=lambda trial: (place[id(trial.setting)], trial.cost or 0.0))
     signs = choices[0].signs

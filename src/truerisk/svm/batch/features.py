@@ -16,7 +16,6 @@ Memory    n·m²/2 numbers for the products of m = features + 1, some 1,000 an e
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -27,6 +26,7 @@ from truerisk.aliases import Array, Flags
 from truerisk.execution.threads import one_blas_thread
 from truerisk.kernels import batch as batch_kernel
 from truerisk.kernels import gram as gram_kernel
+from truerisk.kernels import in_threads
 from truerisk.kernels import interior as kernel
 from truerisk.svm.batch.gram import Bounds, balanced, core_of
 from truerisk.svm.dense.features import scale_columns, solve_features
@@ -198,9 +198,9 @@ def batch_decisions(
             tried = batch.decisions(slice(0, pilots), tolerance)
             batch = batch.with_core(*core_of(y[train] * tried[:, train])) if pilots else batch
             pieces = [slice(k, k + PIECE) for k in range(pilots, len(both), PIECE)]
-            with ThreadPoolExecutor(max(min(workers, len(pieces)), 1)) as pool:
-                solved = pool.map(lambda piece: batch.decisions(piece, tolerance), pieces)
-                decisions[both] = np.concatenate([tried, *solved])
+            threads = min(workers, len(pieces))
+            solved = in_threads(lambda k: batch.decisions(k, tolerance), pieces, threads=threads)
+            decisions[both] = np.concatenate([tried, *solved])
     return decisions
 
 

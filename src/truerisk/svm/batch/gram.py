@@ -14,7 +14,6 @@ Tableau   K with the condition Σz = 0, pivoted on examples that are free in mos
           others (M. J. Tsatsomeros, Linear Algebra and its Applications 307, 2000, 151-165)
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from scipy.special import ndtr
 from truerisk.aliases import Array, Flags
 from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import batch as kernel
+from truerisk.kernels import in_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (
@@ -461,17 +461,17 @@ def gram_decisions(
         batch = shared(gram, y[train].astype(np.float64), train, bounds, tolerance)
         plan = piloted(batch, bounds) if len(bounds) >= WORTH_A_PILOT else Plan(batch, FIRST)
         decisions, left = np.empty((len(bounds), gram.shape[1])), np.arange(len(bounds))
-        with ThreadPoolExecutor(workers) as pool:
-            if len(bounds) >= WORTH_A_CORE and plan.first < len(ROUGH):
-                decisions[:CHUNK] = decisions_of(plan, bounds[:CHUNK])
-                core, left = Core.of(plan, decisions[:CHUNK]), left[CHUNK:]
-                if core is not None:
-                    parts = list(pool.map(core.decisions_of, chunks_of(bounds[left])))
-                    decisions[left] = np.concatenate([part for part, _ in parts])
-                    left = left[~np.concatenate([solved for _, solved in parts])]
-            if len(left):
-                others = pool.map(partial(decisions_of, plan), chunks_of(bounds[left]))
-                decisions[left] = np.concatenate(list(others))
+        if len(bounds) >= WORTH_A_CORE and plan.first < len(ROUGH):
+            decisions[:CHUNK] = decisions_of(plan, bounds[:CHUNK])
+            core, left = Core.of(plan, decisions[:CHUNK]), left[CHUNK:]
+            if core is not None:
+                parts = in_threads(core.decisions_of, chunks_of(bounds[left]), threads=workers)
+                decisions[left] = np.concatenate([part for part, _ in parts])
+                left = left[~np.concatenate([solved for _, solved in parts])]
+        if len(left):
+            chunks = chunks_of(bounds[left])
+            others = in_threads(partial(decisions_of, plan), chunks, threads=workers)
+            decisions[left] = np.concatenate(others)
     return decisions
 
 

@@ -9,7 +9,6 @@ Method    Newton's steps, halved where the objective would not fall.  All replic
 Source    T. P. Minka, "A comparison of numerical optimizers for logistic regression", 2003
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.execution.threads import few_blas_threads
+from truerisk.kernels import in_threads
 
 CHUNK = 128  # replicates; not a matter of workers, so that these do not change a bit
 MAX_STEPS, MAX_HALVINGS = 100, 40
@@ -74,7 +74,7 @@ def logistic_decisions(
     penalty = np.asarray(penalty, np.float64)
     if not len(weights):
         return np.empty((0, len(table)))
-    with few_blas_threads(table, workers), ThreadPoolExecutor(workers) as pool:
+    with few_blas_threads(table, workers):
         everything = Regression(rows, labels, penalty, products_of(rows), weights)
         middle = replace(everything, weights=weights.mean(axis=0, keepdims=True))
         start = fitted(middle, np.zeros((1, rows.shape[1])), tolerance)
@@ -84,7 +84,7 @@ def logistic_decisions(
             coefficients = fitted(chunk, np.repeat(start, len(chunk.weights), axis=0), tolerance)
             return named(chunk, coefficients @ table.T)
 
-        parts = list(pool.map(decisions_of, range(0, len(weights), CHUNK)))
+        parts = in_threads(decisions_of, range(0, len(weights), CHUNK), threads=workers)
     return np.concatenate(parts)
 
 

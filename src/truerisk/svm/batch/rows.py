@@ -8,13 +8,12 @@ Method    `linear_dual` from the solution at the mean bounds, one replicate per 
           Where a decision value is near 0 the SVM is solved further, so that its sign is sure.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.execution.threads import one_blas_thread
+from truerisk.kernels import in_threads
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.matrix import Rows
 
@@ -50,5 +49,5 @@ def row_decisions(
         solution = solve_rows(trained, labels, upper, tolerance=FINER * tolerance, start=solution)
         return rows.times(solution.weights) + solution.bias
 
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        return np.array(list(pool.map(decisions_of, bounds)))
+    with one_blas_thread():
+        return np.array(in_threads(decisions_of, bounds, threads=workers))

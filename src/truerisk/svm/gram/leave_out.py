@@ -9,7 +9,6 @@ Source    Cauwenberghs and Poggio, NIPS 2000
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
+from truerisk.kernels import in_threads
 from truerisk.kernels import tableau as tableau_kernel
 from truerisk.svm.gram.cost_path import start_of
 from truerisk.svm.gram.dual import solve_gram
@@ -243,11 +243,7 @@ def _shared_out(
     work: Callable[[NDArray[np.int64]], None], todo: NDArray[np.int64], workers: int
 ) -> None:
     """Do the work, shared among threads."""
-    if workers == 1:
-        work(todo)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, [todo[k::workers] for k in range(workers)]))
+    in_threads(work, [todo[k::workers] for k in range(workers)], threads=workers)
 
 
 def refitted_margin(gram: Array, solution: Solution, t: int) -> float:

@@ -16,7 +16,6 @@ Tableau   the conditions K_FF z_F + b = (y − K_FN z_N)_F and Σz = 0 of an opt
 """
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array
 from truerisk.errors import NotConvergedWarning
 from truerisk.execution.threads import one_blas_thread
+from truerisk.kernels import in_threads
 from truerisk.kernels import rows as kernel
 from truerisk.svm.rows.dual import MAX_PASSES, clearly_free, solve_rows
 from truerisk.svm.rows.matrix import Rows, inner_products
@@ -56,20 +56,22 @@ def margins_without(
     # Without α an example leaves nothing behind, unless it is what keeps the bias where it is.
     open_places = np.flatnonzero((whole.alpha[which] > 0.0) | (not whole.stable))
     # Threads of BLAS wait for each other, and for ours, longer than they save.
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread():
         band = Band(rows, whole, which[open_places], workers=workers)
         for _ in range(ROUNDS if band.usable else 0):
             if not len(open_places):
                 break
             parts = np.array_split(open_places, workers)
-            results = list(pool.map(lambda part: band.leave_out(which[part]), parts))
+            results = in_threads(lambda part: band.leave_out(which[part]), parts, threads=workers)
             for part, (values, _) in zip(parts, results, strict=True):
                 margins[part] = values
             open_places = open_places[np.isnan(margins[open_places])]
             objecting = np.unique(np.concatenate([objecting for _, objecting in results]))
             if not band.widen(objecting):
                 break
-        refits = list(pool.map(lambda place: _refit(rows, whole, int(which[place])), open_places))
+        refits = in_threads(
+            lambda place: _refit(rows, whole, int(which[place])), open_places, threads=workers
+        )
     for place, refit in zip(open_places, refits, strict=True):
         margins[place] = whole.y[which[place]] * refit.decision[which[place]]
     gaps = [refit.gap for refit in refits if refit.gap > TIGHT]

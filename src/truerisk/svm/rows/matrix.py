@@ -5,7 +5,6 @@ Returns   float64 values, int32 columns and int64 row starts: no column twice in
           but for those of a table
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
-from truerisk.kernels import gram
+from truerisk.kernels import gram, in_threads
 from truerisk.kernels import rows as kernel
 
 COMMON = 0.2  # of the rows: a column with entries in more of them is multiplied as a dense one
@@ -113,11 +112,7 @@ def inner_products(rows: Rows, first: int, *, workers: int = 1) -> Array:
     def fill(worker: int) -> None:
         kernel.multiply_pairs(*rows.arrays, np.zeros(rows.width), products, worker, workers)
 
-    if workers == 1:
-        fill(0)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(fill, range(workers)))
+    in_threads(fill, range(workers), threads=workers)
     own = products[:, first:]
     own += np.tril(own, -1).T
     return products
