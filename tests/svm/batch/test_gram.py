@@ -88,11 +88,17 @@ def test_every_replicate_is_the_optimum_for_any_bounds(seed, n, cost):
         np.testing.assert_allclose(decision - shift, exact.decision, atol=1e-6)
 
 
-@pytest.mark.parametrize(("examples", "size"), [(0, 256), (60, 256), (150, 133), (600, 64)])
-def test_fewer_examples_make_chunks_of_more_replicates(examples, size):
-    chunks = batch_gram.chunks_of(np.ones((600, examples)))
-    assert [len(chunk) for chunk in chunks[:2]] == [size, size]
-    assert sum(map(len, chunks)) == 600
+@pytest.mark.parametrize(
+    ("replicates", "examples", "count"),
+    [(600, 0, 2), (600, 60, 2), (500, 60, 1), (600, 600, 6), (600, 3000, 10), (50, 3000, 1)],
+)
+def test_fewer_examples_make_chunks_of_more_replicates(replicates, examples, count):
+    bounds = np.arange(replicates * examples).reshape(replicates, examples)
+    chunks = batch_gram.chunks_of(bounds)
+    sizes = [len(chunk) for chunk in chunks]
+    assert len(sizes) == count
+    assert max(sizes) - min(sizes) <= 1
+    assert np.array_equal(np.concatenate(chunks), bounds)
 
 
 def test_the_work_is_shared_out_without_changing_a_bit():

@@ -44,8 +44,8 @@ from truerisk.svm.solution import ROUNDING, Solution
 Single = NDArray[np.float32]
 Sides = NDArray[np.int8]
 
-CHUNK, MAX_CHUNK = 64, 256  # replicates; not a matter of workers, so that these change no bit
-CHUNK_NUMBERS = 20_000  # by trial: small chunks take long to call, arrays of large ones to read
+CHUNK, MAX_CHUNK = 64, 512  # replicates; not a matter of workers, so that these change no bit
+CHUNK_NUMBERS = 80_000  # by trial: small chunks take long to call, arrays of large ones to read
 ROUGH = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)  # gaps at which rounds may be tried
 FIRST = ROUGH.index(0.01)  # where nothing is known
 PILOTS = 8  # replicates
@@ -476,9 +476,13 @@ def gram_decisions(
 
 
 def chunks_of(bounds: Array) -> list[Array]:
-    """Cut replicates into chunks: the fewer examples, the more replicates."""
+    """Cut replicates into even chunks, an even number of them: two workers end at one time.
+
+    The fewer examples, the more replicates are in a chunk.
+    """
     size = min(max(CHUNK_NUMBERS // max(bounds.shape[1], 1), CHUNK), MAX_CHUNK)
-    return [bounds[i : i + size] for i in range(0, len(bounds), size)]
+    chunks = -(-len(bounds) // size)
+    return np.array_split(bounds, chunks + chunks % 2 if chunks > 1 else 1)
 
 
 def core_of(margins: Array) -> tuple[Flags, Flags]:
