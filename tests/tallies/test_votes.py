@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -294,8 +294,14 @@ def test_every_interval_contains_its_value_and_lies_in_the_range(case):
     _check_intervals(estimates_of(votes_of(truth, called, classes=classes)))
 
 
+# Without errors a likelihood ratio is infinite.
+FAULTLESS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1])
+GROUPS = np.array([1, 5, 1, 5, 2, 2, 4, 5, 4, 3, 0, 4, 4, 2, 2, 1, 5, 1, 2, 1])
+
+
 @settings(max_examples=15)
 @given(judged(most_groups=6))
+@example((FAULTLESS, FAULTLESS[None, :], GROUPS, 2))
 def test_every_interval_of_groups_contains_its_value_and_lies_in_the_range(case):
     truth, called, groups, classes = case
     _check_intervals(estimates_of(votes_of(truth, called, groups, classes)))

@@ -248,15 +248,17 @@ class CellSample:
         """Split the variance of a measure that refits judge; few groups make it larger."""
         judgements: Any = self.judgements
         pairs = judgements.pairs
-        if pairs is not None and np.isfinite(gradient).all():
-            parts = components_of_cells(pairs, gradient)
-        else:
-            influence = judgements.influence(gradient)
-            parts = components(influence, judgements.refits, judgements.groups)
-        if self.added is None:
-            return parts
-        # What smoothing has added are examples that nobody judged.
-        extra = self.unit * float(self.added @ gradient**2)
+        # Where a measure is infinite its slope is beyond all numbers, and so is the variance.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if pairs is not None and np.isfinite(gradient).all():
+                parts = components_of_cells(pairs, gradient)
+            else:
+                influence = judgements.influence(gradient)
+                parts = components(influence, judgements.refits, judgements.groups)
+            if self.added is None:
+                return parts
+            # What smoothing has added are examples that nobody judged.
+            extra = self.unit * float(self.added @ gradient**2)
         return replace(parts, independent=parts.independent + extra)
 
     @property
