@@ -150,7 +150,9 @@ class Tableau:
 
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
-        examples = np.unique(examples[self.place[examples] < 0])
+        is_new = np.zeros(len(self.place), bool)
+        is_new[examples] = True
+        examples = np.flatnonzero(is_new & (self.place < 0))
         taken = examples[:0]
         if self.known is not None:
             there, is_free = self.known.has(examples), self.base[examples]

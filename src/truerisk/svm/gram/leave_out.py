@@ -147,7 +147,9 @@ class Tableau:
 
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
-        examples = np.unique(examples[self.place[examples] < 0])
+        is_new = np.zeros(len(self.place), bool)
+        is_new[examples] = True
+        examples = np.flatnonzero(is_new & (self.place < 0))
         is_free = self.start[examples] > 0
         bounded, free = examples[~is_free], examples[is_free]
         first, middle = self.size, self.size + len(bounded)

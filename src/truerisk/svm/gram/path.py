@@ -146,7 +146,9 @@ def fill_block(
     block.inverse[0, 0] = -(row @ weights)
     block.inverse[0, 1 : m + 1] = block.inverse[1 : m + 1, 0] = weights
     block.inverse[1 : m + 1, 1 : m + 1] = answers
-    return np.setdiff1d(candidates, members, assume_unique=True)
+    is_left = np.ones(len(candidates), bool)
+    is_left[0] = is_left[kept + 1] = False
+    return candidates[is_left]
 
 
 def invert_independent(matrix: Array, floor: float) -> tuple[NDArray[np.int64], Array]:
