@@ -387,3 +387,19 @@ def test_who_comes_first_gives_all_its_room_by_hand():
         end, order = z.copy(), np.array([3, 0, 1, 2])
         kernel.balance_all(end, lower, np.ones((1, 4)), np.array([1.5]), order, 1e-12)
         assert end.tolist() == [[0.5, 1.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("loops", [compiled, plain])
+def test_everybody_may_be_on_another_side_than_in_the_tableau(loops):
+    # The twin checks where it writes: the list of who is odd is as long as it can be.
+    gram, y = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([-1.0, 1.0])
+    tableau = Tableau(gram, y, np.array([0]))
+    states, sides = np.zeros((1, ROUND_ROWS, 2)), np.array([[-1, 0]], np.int8)
+    states[0, LOW], states[0, HIGH] = [-0.5, 0.0], [0.0, 9.0]
+    states[0, GOT] = tableau.own
+    verdicts, needed = np.array([NEEDED]), np.zeros(2, np.uint8)
+    loops.settle_all(
+        *tableau.arrays, states, sides, tableau.floor, 6, needed, verdicts, np.zeros(1)
+    )
+    assert verdicts.tolist() == [SETTLED]
+    assert states[0, GIVEN, 1] == pytest.approx(0.5, abs=1e-9)

@@ -819,3 +819,10 @@ def test_exponentials_are_those_of_numpy_wherever_they_stand(loops):
     loops.exponentials(values, 0, 5, 0, POWERS)
     assert values.max() == 1.0  # what rounding left above 0, too
     assert values[1, 0] == 1.0
+
+
+@pytest.mark.parametrize("loops", [compiled, plain])
+def test_a_block_is_what_stands_in_some_rows_and_columns(loops):
+    table, block = np.arange(20.0).reshape(4, 5), np.empty((2, 3))
+    loops.take_block(table, np.array([3, 1]), np.array([0, 4, 0]), block)
+    assert block.tolist() == [[15.0, 19.0, 15.0], [5.0, 9.0, 5.0]]

@@ -122,3 +122,22 @@ def test_the_uncompiled_twin_leaves_out_the_same(monkeypatch, max_changed):
     assert {ARRIVED, WRONG, RIGHT} <= set(found[0][0].tolist())
     np.testing.assert_allclose(found[0][1][ended], found[1][1][ended], atol=1e-9)
     assert (found[0][0] == TOO_MANY).any() == (max_changed == 3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_to_come_free_is_found_in_whatever_block_it_is(seed):
+    rng = np.random.default_rng(seed)
+    side = rng.choice([-1.0, 0.0, 1.0], 150)
+    residual, rates = side * rng.random(150), rng.standard_normal(150)
+    times = np.full(150, np.inf)
+    comes = -side * rates > 1e-3
+    times[comes] = (side * residual)[comes] / (-side * rates - 1e-3)[comes]
+    for step in (0.1 * times.min(), 1.5 * times.min(), 10.0):
+        expected = times.argmin() if times.min() < step else -1
+        assert plain.first_freed(residual, side, rates, 1e-3, step) == expected
+
+
+def test_of_two_that_come_free_at_once_the_first_is_named():
+    side, residual, rates = np.ones(130), np.ones(130), np.zeros(130)
+    rates[[70, 75, 129]] = -2.0
+    assert plain.first_freed(residual, side, rates, 0.0, 1.0) == 70

@@ -125,6 +125,23 @@ def test_the_totals_may_be_those_of_other_calls():
     assert found.interval.disagreement > 0
 
 
+def test_cells_beside_others_are_those_of_the_votes_and_share_their_judgements():
+    votes = votes_of(TRUTH, CALLED)
+    valued = votes.cells(valued_by=np.array([1, 1, 1, 1, 1, 0]))
+    found, expected = votes.cells_beside(valued), votes.cells()
+    assert found.totals.tolist() == expected.totals.tolist()
+    assert found.rows.tolist() == expected.rows.tolist()
+    assert found.confusion().tolist() == expected.confusion().tolist()
+    assert found.judgements is valued.judgements
+
+
+def test_cells_beside_one_without_votes_leave_it_out():
+    votes = votes_of([0, 1], [[0, 1], [0, 1]])
+    valued = votes.cells(valued_by=np.array([1, 1]))
+    assert len(valued.totals) == 3
+    assert votes.cells_beside(valued).totals.tolist() == [1.0, 1.0]
+
+
 def test_the_variance_of_the_error_rate_worked_by_hand():
     # Wrong: q = (0, 0, ½, 1, 0, ½), p = 2/6.  Mean of q (1 − q) = (¼ + ¼)/6 = 1/12, so that
     # u = 2 · (1/12) / (2/9) = ¾ and V = (2/9)/6 · (1 + ¾) = 7/108.

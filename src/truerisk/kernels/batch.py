@@ -516,7 +516,10 @@ def give(
 def find_odd(
     base: cython.const[cython.uchar][::1], sides: cython.schar[::1], who: cython.longlong[::1]
 ):
-    """List who is not as in the tableau, those that enter first; return their number and all."""
+    """List who is not as in the tableau, those that enter first; return their number and all.
+
+    The list has room for one more than there are: who is not odd is written behind the last.
+    """
     entering: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t
     # Nothing branches: a processor cannot foresee who is odd.
@@ -987,7 +990,7 @@ def settle_all(
     were not there, where the verdict is NEEDED still: with these it can be called again.
     """
     n: cython.Py_ssize_t = base.shape[0]
-    who: cython.longlong[::1] = np.empty(n, np.int64)
+    who: cython.longlong[::1] = np.empty(n + 1, np.int64)
     core: cython.longlong[::1] = np.empty(n, np.int64)
     at: cython.longlong[::1] = np.empty(n, np.int64)
     # Whoever is in an equation has a row.

@@ -1233,6 +1233,21 @@ def subtract_product(
                     gradient[k] -= weight * gram[i, k]
 
 
+def take_block(
+    table: cython.const[cython.double][:, ::1],
+    rows: cython.const[cython.longlong][::1],
+    columns: cython.const[cython.longlong][::1],
+    block: cython.double[:, ::1],
+):
+    """Copy what is in some rows and columns."""
+    row: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            for j in range(columns.shape[0]):
+                block[i, j] = table[row, columns[j]]
+
+
 def mirror(matrix: cython.double[:, ::1]):
     """Copy what is above the diagonal to below it, by tiles that stay in the cache."""
     n: cython.Py_ssize_t = matrix.shape[0]

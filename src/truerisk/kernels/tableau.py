@@ -125,6 +125,7 @@ def first_freed(
     best: cython.double = 0.0
     reach: cython.double = step
     n: cython.Py_ssize_t = len(rates)
+    quotients = cython.declare(cython.double[64])
     most: cython.double
     own: cython.double
     for start in range(0, n, 64):
@@ -136,12 +137,15 @@ def first_freed(
                 reach * (-side[i] * rates[i] - noise) - larger(side[i] * residual[i], MIN_ROOM),
             )
         if most > 0.0:
+            most = 0.0
             for i in range(start, stop):
                 own = (-side[i] * rates[i] - noise) / larger(side[i] * residual[i], MIN_ROOM)
-                if own > best and own * step > 1.0:
-                    first, best = i, own
-            if first >= 0:
-                reach = 1.0 / best
+                quotients[i - start] = own
+                most = larger(most, own)
+            if most > best and most * step > 1.0:
+                first, best, reach = start, most, 1.0 / most
+                while quotients[first - start] < most:
+                    first += 1
     return first
 
 
@@ -337,10 +341,13 @@ def remove_one(base: Start, own: Removal, watch: Watch, limits: Limits):
             i = own.free[k]
             rate: cython.double = rates[i]
             noise += fabs(rate)
-            room: cython.double = rows[UPPER, i] - z[i] if rate > 0.0 else z[i] - rows[LOWER, i]
+            # Half of the rates are positive: a processor that guesses which loses time.
+            up: cython.Py_ssize_t = rate > 0.0
+            room: cython.double = (rows[LOWER + up, i] - z[i]) * (2 * up - 1)
             if room < step * fabs(rate):
                 step, who = larger(room / fabs(rate), 0.0), i
-                event = AT_UPPER if rate > 0.0 else AT_LOWER
+        if who != t:
+            event = AT_UPPER if rates[who] > 0.0 else AT_LOWER
         noise *= limits.noise
         soonest: cython.Py_ssize_t = first_freed(residual, side, rates, noise, step)
         # A copy of a free example stays on the margin with it: its rate is rounding.

@@ -20,8 +20,9 @@ from truerisk.svm.dense.features import solve_features
 from truerisk.svm.example_forms import has_one_scale, linear_gram
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
-from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.dual import solve_with_path
 from truerisk.svm.gram.leave_out import Tableau, leave_out_of
+from truerisk.svm.gram.path import Path
 from truerisk.svm.kernels import Kernel, dense
 from truerisk.svm.radius import squared_radius
 from truerisk.svm.rows.along import can_be_single, solve_side_by_side
@@ -374,7 +375,9 @@ class GramProblem(Problem):
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> Solution:
         """Find the optimum for these labels (−1, 1) and these bounds of α."""
-        return solve_gram(self.gram, y, upper, **effort.options, start=start)
+        solution, path = solve_with_path(self.gram, y, upper, **effort.options, start=start)
+        self._paths[:] = [(solution, path)]
+        return solution
 
     def solve_along(
         self, y: Array, weights: Array, costs: Sequence[float], effort: Effort
@@ -387,13 +390,22 @@ class GramProblem(Problem):
     ) -> Array:
         """Return y·f of each example in `which`, f trained without it; the sign is exact."""
         radius = self.radius[0] if solution.is_prunable else np.inf
-        left = leave_out_of(self.gram, solution, which, squared_radius=radius, workers=workers)
+        path = next((path for one, path in self._paths if one is solution), None)
+        self._paths.clear()
+        left = leave_out_of(
+            self.gram, solution, which, squared_radius=radius, workers=workers, path=path
+        )
         self._tableaus[:] = [(solution, left.tableau)]
         return left.margins
 
     def tableau_of(self, solution: Solution) -> Tableau | None:
         """Return the tableau that examples were left out of this solution on, if they were."""
         return next((tableau for one, tableau in self._tableaus if one is solution), None)
+
+    @cached_property
+    def _paths(self) -> list[tuple[Solution, Path | None]]:
+        """The last solution that was found, and the path that led straight there, if one did."""
+        return []
 
     @cached_property
     def _tableaus(self) -> list[tuple[Solution, Tableau | None]]:

@@ -37,7 +37,7 @@ class Solution:
         """The ξ of each example."""
         return np.maximum(0.0, 1.0 - self.y * self.decision)
 
-    @property
+    @cached_property
     def free(self) -> NDArray[np.bool_]:
         """The unbounded support vectors: 0 < α < U, by more than rounding."""
         alpha = settled(self.alpha, self.upper)

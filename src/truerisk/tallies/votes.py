@@ -272,3 +272,14 @@ class Votes:
             by_group=valued.by_group(len(met)),
             judgements=behind,
         )
+
+    def cells_beside(self, valued: Cells) -> Cells:
+        """Freeze the votes once more, beside cells that have other totals.
+
+        Where these are the same cells the judgements are shared, and counted once.
+        """
+        judgements: Any = valued.judgements
+        totals = judgements.totals(len(valued.totals))
+        if valued.by_group is not None or not totals.all():
+            return self.cells()
+        return replace(valued, totals=totals, rows=np.rint(totals).astype(np.int64))

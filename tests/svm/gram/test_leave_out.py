@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.svm import SVC
 
 from truerisk.svm.gram import leave_out
-from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.dual import solve_gram, solve_with_path
 from truerisk.svm.gram.leave_out import (
     Ground,
     Tableau,
@@ -23,7 +23,16 @@ from truerisk.svm.gram.leave_out import (
     leave_out_of,
     refitted_margin,
 )
-from truerisk.svm.gram.path import ARRIVED, RESIDUAL, RIGHT, SIDE, Z, empty_path, fill_block
+from truerisk.svm.gram.path import (
+    ARRIVED,
+    RESIDUAL,
+    RIGHT,
+    SIDE,
+    Z,
+    empty_path,
+    fill_block,
+    members_of,
+)
 
 TIE = 1e-6  # libsvm keeps K in single precision
 
@@ -248,6 +257,32 @@ def test_the_tableau_by_hand():
     np.testing.assert_allclose(tableau.effects[tableau.place[2]], [-0.5, -0.5, 1.5])
     np.testing.assert_allclose(tableau.effects[tableau.place[0]], [0.5, -0.5, 0.5])
     assert len(tableau.effects) == 2
+
+
+@pytest.mark.parametrize("cost", [0.3, 3.0])
+def test_a_path_that_led_straight_to_the_solution_is_a_start(cost, monkeypatch):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((160, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(160) > 0.0, 1.0, -1.0)
+    gram, everyone = kernel(X, "RBF"), np.arange(160)
+    solution, path = solve_with_path(gram, y, np.full(160, cost))
+    assert path is not None
+    expected = leave_out_of(gram, solution, everyone, squared_radius=2.0).margins
+    monkeypatch.setattr(leave_out, "start_of", None)  # nothing is solved once more
+    found = leave_out_of(gram, solution, everyone, squared_radius=2.0, path=path).margins
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_path_whose_free_are_others_is_no_start():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(60) > 0.0, 1.0, -1.0)
+    gram = kernel(X, "RBF")
+    _, path = solve_with_path(gram, y, np.full(60, 3.0))
+    solution = solve_gram(gram, y, np.full(60, 0.3))
+    base = exact_start(gram, solution, path)
+    assert base is not path
+    assert np.array_equal(np.sort(members_of(base.block)), np.flatnonzero(solution.free))
 
 
 def test_an_inverse_that_was_updated_is_made_anew():

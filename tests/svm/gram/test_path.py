@@ -15,6 +15,8 @@ from truerisk.svm.gram.path import (
     SIDE,
     TARGET_RATE,
     Z,
+    block_of,
+    columns_of,
     empty_block,
     end_of,
     fill_block,
@@ -89,6 +91,14 @@ def test_the_scale_is_never_0():
     assert spread(np.diag([2.0, -5.0])) == 5.0
     assert spread(np.array([[0.0, 3.0], [3.0, 0.0]])) == 3.0
     assert spread(np.zeros((2, 2))) == 1.0
+
+
+def test_parts_of_a_table_are_those_of_numpy():
+    table = np.random.default_rng(1).random((6, 9))
+    rows, columns = np.array([4, 0, 4]), np.array([8, 2])
+    np.testing.assert_array_equal(block_of(table, rows, columns), table[np.ix_(rows, columns)])
+    np.testing.assert_array_equal(columns_of(table, columns), table[:, columns])
+    assert block_of(table, rows[:0], columns).shape == (0, 2)
 
 
 def test_limits_follow_the_scale():

@@ -435,11 +435,8 @@ def _varying_as_folds(
             examples.labels, multilabel=False, pos_label=examples.pos_label, n=cells.n, cells=cells
         )
 
-    of_folds = votes.cells()
     own = votes.cells(valued_by=np.searchsorted(examples.values, predicted))
-    judged = (one.judgements.cells for one in (of_folds, own) if one.judgements is not None)
-    if np.array_equal(*judged):  # and then what is counted of them is counted once
-        own = replace(own, judgements=of_folds.judgements)
+    of_folds = votes.cells_beside(own)
     tallies = tallied(own)
     left, left_by_class = estimates_of(tallies, request)
     folds, folds_by_class = estimates_of(tallied(of_folds), request)

@@ -26,12 +26,14 @@ from truerisk.aliases import Array, Flags
 from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import batch as kernel
 from truerisk.kernels import in_threads
+from truerisk.kernels import gram as gram_kernel
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (
     FreeBlock,
     Path,
     Pivots,
+    block_of,
     empty_block,
     fill_block,
     members_of,
@@ -97,7 +99,7 @@ class KnownRows(NamedTuple):
         if len(self.columns) == self.effects.shape[1]:
             np.take(self.effects, places, axis=0, out=rows, mode="clip")
         else:
-            np.take(self.effects[places], self.columns, axis=1, out=rows, mode="clip")
+            gram_kernel.take_block(self.effects, places, self.columns, rows)
 
     def has(self, examples: NDArray[np.int64]) -> Flags:
         """Tell whose rows are there."""
@@ -126,7 +128,7 @@ class Tableau:
         self.gram, self.floor, self.known = gram, PIVOT * scale, known
         self.ridge = min(max(ridge, RIDGE * scale), LARGEST_RIDGE * scale)
         if pivots is None:
-            among = gram[np.ix_(candidates, candidates)]
+            among = block_of(gram, candidates, candidates)
             among.flat[:: len(candidates) + 1] += self.ridge
             block = empty_block(len(candidates))
             fill_block(among, np.arange(len(candidates)), block, INDEPENDENT * scale)
@@ -150,7 +152,9 @@ class Tableau:
 
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
-        examples = np.unique(examples[self.place[examples] < 0])
+        is_new = np.zeros(len(self.place), bool)
+        is_new[examples] = True
+        examples = np.flatnonzero(is_new & (self.place < 0))
         taken = examples[:0]
         if self.known is not None:
             there, is_free = self.known.has(examples), self.base[examples]

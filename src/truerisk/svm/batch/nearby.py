@@ -42,7 +42,7 @@ from truerisk.svm.batch.gram import (
     settled_from,
 )
 from truerisk.svm.gram import leave_out
-from truerisk.svm.gram.path import Pivots, spread
+from truerisk.svm.gram.path import Pivots, block_of, columns_of, spread
 from truerisk.svm.solution import ROUNDING, Solution
 
 FIRST, FIRST_OF_MANY = ROUGH.index(3e-3), ROUGH.index(0.1)  # by trial
@@ -58,7 +58,6 @@ MIN_SHARED = 400
 MOST = 0.7  # of the examples: to leave the rest out saves little
 MAX_DISTINCT = 0.5  # of the examples: to merge the copies among fewer saves little
 MANY_WEIGHTS = 0.3  # of a column, that are not 0: a product of matrices is faster then
-TAKEN_AT_A_TIME = 32  # of K, of which some columns are taken
 
 
 class Nearby:
@@ -82,7 +81,7 @@ class Nearby:
         self.near = near_in(gram, solution) if near is None else near
         self.is_whole = len(self.near) == len(gram)
         y, self.z = solution.y, solution.y * solution.alpha
-        self.among = gram if self.is_whole else part_of(gram, self.near)
+        self.among = gram if self.is_whole else block_of(gram, self.near, self.near)
         ridge = RIDGE_OF_GAP * tolerance / float(solution.upper.max() or 1.0)
         free = np.searchsorted(self.near, free_in(solution))
         pivots, known = self._taken_over(made)
@@ -161,9 +160,9 @@ class Nearby:
         kernel.begin_all(refits.states, lower, upper, is_base, states, sides)
         # What the start has changed is known; from there the base goes back to where it was.
         further = states[:, GIVEN] + self.of_base
-        further -= np.take(refits.start, near, axis=1)
+        further -= columns_of(refits.start, near)
         effect = product(further, self.among)  # few have gone further
-        effect += np.take(refits.effect, near, axis=1)
+        effect += columns_of(refits.effect, near)
         total = refits.start.sum(axis=1) - self.z.sum() + further.sum(axis=1)
         changed = states[:, GIVEN] - self.given
         np.subtract(self.got, tableau.pivoted(changed, effect, total), out=states[:, GOT])
@@ -226,7 +225,7 @@ class Merged:
             alpha=alpha,
             decision=solution.decision[first],
         )
-        self.nearby = Nearby(part_of(gram, first), merged, tolerance=tolerance)
+        self.nearby = Nearby(block_of(gram, first, first), merged, tolerance=tolerance)
 
     def decisions(self, bounds: Array) -> tuple[Array, Flags]:
         """Return the decision values for each row of bounds, and whether the row was solved."""
@@ -309,8 +308,8 @@ class Refits(NamedTuple):
         start = np.clip(beyond, bounds.lower, bounds.upper)
         lower, upper = bounds.lower, bounds.upper
         if not shared.is_whole:
-            lower, upper = (np.take(one, near, axis=1) for one in (lower, upper))
-        of_near = np.take(start, near, axis=1)
+            lower, upper = (columns_of(one, near) for one in (lower, upper))
+        of_near = columns_of(start, near)
         others = (start.sum(axis=1) - of_near.sum(axis=1))[:, None]
         # Who is nearest to the margin is the first to change; the fewer do, the fewer go back.
         order = np.argsort(np.abs(shared.gradient[near]), kind="stable")
@@ -320,7 +319,7 @@ class Refits(NamedTuple):
         k, m = len(near), shared.single.shape[1]
         states = np.zeros((len(start), STEP_ROWS, m), np.float32)
         states[:, LOWER, :k], states[:, UPPER, :k], states[:, Z, :k] = lower, upper, z
-        states[:, GRADIENT, :k] = shared.gradient[near] - np.take(effect, near, axis=1)
+        states[:, GRADIENT, :k] = shared.gradient[near] - columns_of(effect, near)
         states[:, DIAGONAL] = np.diagonal(shared.single)
         return cls(bounds, lower, upper, start, effect, states)
 
@@ -355,22 +354,6 @@ def near_in(gram: Array, solution: Solution) -> NDArray[np.intp]:
     is_near = (beyond < above) & (beyond > -below)
     is_near[free_in(solution)] = True
     return np.flatnonzero(is_near) if is_near.mean() < MOST else np.arange(len(is_near))
-
-
-def part_of(gram: Array, which: NDArray[np.intp]) -> Array:
-    """Return K of some examples with each other."""
-    part = np.empty((len(which), len(which)))
-    whole = np.empty((TAKEN_AT_A_TIME, len(gram)))
-    for first in range(0, len(which), TAKEN_AT_A_TIME):
-        chosen = which[first : first + TAKEN_AT_A_TIME]
-        rows = _taken(gram, chosen, 0, whole[: len(chosen)])
-        _taken(rows, which, 1, part[first : first + TAKEN_AT_A_TIME])
-    return part
-
-
-def _taken(table: Array, which: NDArray[np.intp], axis: int, out: Array) -> Array:
-    """Copy rows or columns; with the default mode, `out` would be filled from another copy."""
-    return np.take(table, which, axis=axis, out=out, mode="clip")
 
 
 def product(weights: Array, gram: Array) -> Array:

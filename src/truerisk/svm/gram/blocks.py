@@ -135,7 +135,7 @@ def _improve(
     if exactly:
         # What is held changes the targets, and what Σz is to be.
         targets = state.gradient[block] + gram @ z
-        _, dual = polished(dual, targets, float(z.sum()))
+        _, dual, _ = polished(dual, targets, float(z.sum()))
     moved = np.flatnonzero(dual.z != z)
     _subtract(values, block[moved], dual.z[moved] - z[moved], state.gradient)
     state.z[block] = dual.z

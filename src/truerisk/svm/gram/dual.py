@@ -12,9 +12,11 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.kernels import gram as kernel
 from truerisk.svm.gram.path import (
+    ARRIVED,
     EVENTS,
     ROUNDING,
     Dual,
+    Path,
     Z,
     end_of,
     follow,
@@ -50,6 +52,22 @@ def solve_gram(
     Sources: R.-E. Fan, P.-H. Chen and C.-J. Lin, JMLR 6, 1889-1918, 2005; G. Cauwenberghs and
     T. Poggio, NIPS 2000, 409-415.
     """
+    solution, _ = solve_with_path(
+        gram, y, upper, tolerance=tolerance, start=start, max_passes=max_passes
+    )
+    return solution
+
+
+def solve_with_path(
+    gram: Array,
+    y: Array,
+    upper: Array,
+    *,
+    tolerance: float = 1e-6,
+    start: Solution | None = None,
+    max_passes: int | None = None,
+) -> tuple[Solution, Path | None]:
+    """Solve the same, and return the path at its end, if one led straight to the solution."""
     gram = np.ascontiguousarray(gram, np.float64)
     y = np.ascontiguousarray(y, np.float64)
     upper = np.ascontiguousarray(upper, np.float64)
@@ -59,17 +77,17 @@ def solve_gram(
     steps, _, _ = kernel.improve(
         dual, floor, max(ROUGH, tolerance), min(most, ROUGH_STEPS * len(y))
     )
-    events, dual = polished(dual, y)
+    events, dual, path = polished(dual, y)
     steps += events
     _, gap = kernel.bias_and_gap(dual)
     while gap > tolerance and steps < most:
         taken, _, _ = kernel.improve(dual, floor, tolerance, most - steps)
-        steps += taken
+        steps, path = steps + taken, None
         dual = dual._replace(gradient=gradient_of(gram, y, dual.z))
         _, gap = kernel.bias_and_gap(dual)
         if taken == 0:
             break
-    return finished(dual, y, upper, steps)
+    return finished(dual, y, upper, steps), path
 
 
 def begin(gram: Array, y: Array, upper: Array, start: Solution | None) -> Dual:
@@ -102,18 +120,19 @@ def balanced(z: Array, lower: Array, upper: Array, total: float = 0.0) -> Array:
     return z
 
 
-def polished(dual: Dual, y: Array, total: float = 0.0) -> tuple[int, Dual]:
+def polished(dual: Dual, y: Array, total: float = 0.0) -> tuple[int, Dual, Path | None]:
     """Return the number of events and the best solution that paths led to.
 
-    A path that fails leaves a feasible point, from which the next one starts with a fresh inverse.
+    The last path comes with them if its end is exact and nobody changed sides on it, so that its
+    inverse is fresh.  A path that fails leaves a feasible point, from which the next one starts.
     """
-    events, best = 0, dual
+    events, best, straight = 0, dual, None
     _, least = kernel.bias_and_gap(dual)
     for _ in range(PATHS):
         free = np.count_nonzero((dual.z > dual.lower) & (dual.z < dual.upper))
         if free > MAX_FREE:
             break
-        path, _ = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(y))
+        path, verdict = follow(start_at(dual), EVENTS_PER_EXAMPLE * len(y))
         events += int(path.at[EVENTS])
         if not np.isfinite(path.rows[Z]).all():
             break
@@ -124,8 +143,9 @@ def polished(dual: Dual, y: Array, total: float = 0.0) -> tuple[int, Dual]:
             break
         least, best = gap, dual
         if gap <= EXACT:
+            straight = path if verdict == ARRIVED and path.at[EVENTS] <= 1.0 else None
             break
-    return events, best
+    return events, best, straight
 
 
 def finished(dual: Dual, y: Array, upper: Array, steps: int) -> Solution:

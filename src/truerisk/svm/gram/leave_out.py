@@ -19,7 +19,7 @@ from truerisk.kernels import gram as kernel
 from truerisk.kernels import in_threads
 from truerisk.kernels import tableau as tableau_kernel
 from truerisk.svm.gram.cost_path import start_of
-from truerisk.svm.gram.dual import solve_gram
+from truerisk.svm.gram.dual import feasible, solve_gram
 from truerisk.svm.gram.path import (
     EVENTS,
     FULL,
@@ -39,6 +39,7 @@ from truerisk.svm.gram.path import (
     limits_at,
     members_of,
     pivots_on,
+    restart_at,
     spread,
     times_others,
 )
@@ -75,12 +76,14 @@ def leave_out_of(
     *,
     squared_radius: float,
     workers: int = 1,
+    path: Path | None = None,
 ) -> LeftOut:
     """Compute the margin y·f(x) of each example of `which` under the SVM fitted without it.
 
     The sign is exact, and 0 is a tie; the value is exact near 0 only.  Without a free support
     vector the bias is the middle of its interval; without the only example of a class the margin is
-    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.
+    −1. `squared_radius` bounds K(x, x) − K(x, x′); ∞ if no bound is known.  `path` is one
+    that led straight to the solution, if there is one.
     """
     gram = np.ascontiguousarray(gram, np.float64)
     which = np.asarray(which, np.int64)
@@ -91,7 +94,7 @@ def leave_out_of(
     margins[lonely] = -1.0
     sought = np.flatnonzero(used[which] & ~lonely)
     tolerance = TIE * max(1.0, float(np.abs(solution.decision).max()))
-    base, tableau = exact_start(gram, solution), None
+    base, tableau = exact_start(gram, solution, path), None
     if base is not None and len(sought) > 0:
         bounds = solution.upper[used]
         one_bound = bool(bounds.min() == bounds.max())
@@ -111,8 +114,16 @@ def leave_out_of(
     return LeftOut(margins, tableau)
 
 
-def exact_start(gram: Array, solution: Solution) -> Path | None:
-    """Return the solution as the start of paths, made exact if it is not; None if it cannot be."""
+def exact_start(gram: Array, solution: Solution, path: Path | None = None) -> Path | None:
+    """Return the solution as the start of paths, made exact if it is not; None if it cannot be.
+
+    The end of a path that led straight there is one, unless its free are not those of the solution.
+    """
+    if path is not None:
+        lower, upper, _ = feasible(solution.y, solution.upper, None)
+        restart_at(path, lower, upper)
+        if np.array_equal(members_of(path.block), np.flatnonzero(solution.free)):
+            return path
     path = start_of(gram, solution, len(gram))
     return path if path is None or path.at[EVENTS] <= 1.0 else renewed(path)
 
@@ -147,7 +158,9 @@ class Tableau:
 
     def add(self, examples: NDArray[np.int64]) -> None:
         """Add the rows of further examples."""
-        examples = np.unique(examples[self.place[examples] < 0])
+        is_new = np.zeros(len(self.place), bool)
+        is_new[examples] = True
+        examples = np.flatnonzero(is_new & (self.place < 0))
         is_free = self.start[examples] > 0
         bounded, free = examples[~is_free], examples[is_free]
         first, middle = self.size, self.size + len(bounded)
