@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
-from truerisk.svm.example_forms import has_one_scale, linear_gram
+from truerisk.svm.example_forms import has_one_scale, linear_gram, sum_of_squares
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_gram
@@ -125,6 +125,11 @@ class SparseProblem(Problem):
     X: Any
     rows: Rows
 
+    @property
+    def squares(self) -> Array:
+        """What adds up to the squares of all entries: the rows know it."""
+        return self.rows.squared_norms
+
     def solve(
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> LinearSolution:
@@ -177,6 +182,11 @@ class DenseProblem(Problem):
     """Few dense features, a linear kernel: an interior point, then an exact finish."""
 
     X: Array
+
+    @property
+    def squares(self) -> float:
+        """The sum of the squares of all entries."""
+        return sum_of_squares(self.X)
 
     def solve(
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
