@@ -59,10 +59,10 @@ def _classes_of(y: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct labels in order."""
     if len(y) and is_plain_target(y):
         # Two are found at a glance; a sort, or a table of hashes, takes as long as a sweep.
-        is_first = y == y[0]
-        two = np.sort(y[[0, int(is_first.argmin())]])
-        if two[0] != two[1] and ((y == two[0]) | (y == two[1])).all():
-            return two
+        first = y == y[0]
+        second = int(first.argmin())
+        if (first ^ (y == y[second])).all():
+            return np.sort(y[[0, second]])
     return np.unique(y)
 
 

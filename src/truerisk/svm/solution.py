@@ -32,7 +32,7 @@ class Solution:
     gap: float
     passes: int  # how often the solver went over the data, or how many steps it took
 
-    @property
+    @cached_property
     def slack(self) -> Array:
         """The ξ of each example."""
         return np.maximum(0.0, 1.0 - self.y * self.decision)
