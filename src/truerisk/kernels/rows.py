@@ -84,6 +84,30 @@ def add(
         p += 1
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def square_sum(
+    values: cython.const[cython.double][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.double:
+    """Return Σv² of the values from `first` to `end`."""
+    a: cython.double = 0.0
+    b: cython.double = 0.0
+    c: cython.double = 0.0
+    d: cython.double = 0.0
+    p: cython.Py_ssize_t = first
+    while p + 4 <= end:
+        a += values[p] * values[p]
+        b += values[p + 1] * values[p + 1]
+        c += values[p + 2] * values[p + 2]
+        d += values[p + 3] * values[p + 3]
+        p += 4
+    while p < end:
+        a += values[p] * values[p]
+        p += 1
+    return (a + b) + (c + d)
+
+
 def multiply(
     data: cython.const[cython.double][::1],
     indices: cython.const[cython.int][::1],
@@ -117,22 +141,13 @@ def square(
     indptr: cython.const[cython.longlong][::1],
     squared_norms: cython.double[::1],
 ):
-    """Write xᵢ·xᵢ of every row; tell whether the columns of every row rise, none of them twice.
-
-    The look at the columns is free: it goes on while one sum waits for the last one.
-    """
-    total: cython.double
-    column: cython.int
-    falls: cython.Py_ssize_t = 0
+    """Write xᵢ·xᵢ of every row; tell whether the columns of every row rise, none of them twice."""
+    falls: cython.int = 0
     with cython.nogil:
         for i in range(squared_norms.shape[0]):
-            total = 0.0
-            column = -1
-            for p in range(indptr[i], indptr[i + 1]):
-                total += data[p] * data[p]
-                falls += indices[p] <= column
-                column = indices[p]
-            squared_norms[i] = total
+            squared_norms[i] = square_sum(data, indptr[i], indptr[i + 1])
+            for p in range(indptr[i] + 1, indptr[i + 1]):
+                falls |= indices[p] <= indices[p - 1]
     return falls == 0
 
 
@@ -457,19 +472,9 @@ def spread_excess(
     return excess
 
 
-@cython.cfunc
-@cython.nogil
-def square_sum(values: cython.const[cython.double][::1]) -> cython.double:
-    """Return Σv²."""
-    total: cython.double = 0.0
-    for i in range(values.shape[0]):
-        total += values[i] * values[i]
-    return total
-
-
 def sum_of_squares(values: cython.const[cython.double][::1]):
-    """Return Σv², added up in order and in one thread."""
-    return square_sum(values)
+    """Return Σv², added up in one order and in one thread."""
+    return square_sum(values, 0, values.shape[0])
 
 
 @cython.cfunc
@@ -545,7 +550,7 @@ def conjugate_gradients(
     with cython.nogil:
         for i in range(n):
             direction[i] = residual[i]
-        squares = square_sum(residual)
+        squares = square_sum(residual, 0, n)
         while count < max_steps and not last and not largest(residual) <= accuracy:
             for j in range(weights.shape[0]):
                 weights[j] = 0.0
@@ -558,7 +563,7 @@ def conjugate_gradients(
                 mean += image[i]
                 bend += direction[i] * image[i]
             mean = mean / n
-            if bend <= FLAT * steepest * square_sum(direction):
+            if bend <= FLAT * steepest * square_sum(direction, 0, n):
                 # The examples are dependent: w stays, and the gain lasts to a bound.
                 length = INFINITY
             else:
