@@ -13,8 +13,10 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.svm.classifier import solve_one
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
+from truerisk.svm.problems import Effort
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 KINDS = {"linear": LinearSVM, "kernel": KernelSVM}
@@ -204,6 +206,14 @@ def test_what_cannot_be_is_refused_and_says_what_to_do(parameters, data, message
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="at least two classes"):
         LinearSVM().fit([[0.0], [1.0]], ["a", "a"])
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_where_one_class_alone_counts_it_is_said_and_nothing_solved(sign):
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    solution = solve_one(None, y, np.where(y == sign, 2.0, 0.0), Effort())
+    np.testing.assert_array_equal(solution.decision, sign)
+    np.testing.assert_array_equal(solution.alpha, 0.0)
 
 
 @pytest.mark.parametrize("svm", [LinearSVM(), KernelSVM(), KernelSVM(kernel="poly")])

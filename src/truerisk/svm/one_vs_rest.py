@@ -95,7 +95,7 @@ def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights:
     "balanced" gives both sides of a problem the same total.  A mapping weighs classes by name (of
     more than two, the positive side only), and columns of indicators by number.
     """
-    upper = C * np.broadcast_to(weights, targets.signs.shape).copy()
+    upper = np.multiply(C, np.broadcast_to(weights, targets.signs.shape), order="C")
     if class_weight is None:
         return upper
     if isinstance(class_weight, str):

@@ -40,8 +40,9 @@ class Solution:
     @property
     def free(self) -> NDArray[np.bool_]:
         """The unbounded support vectors: 0 < α < U, by more than rounding."""
-        alpha = settled(self.alpha, self.upper)
-        return (alpha > 0.0) & (alpha < self.upper)
+        near = ROUNDING * np.minimum(self.upper, self.alpha.max(initial=0.0))
+        free: NDArray[np.bool_] = self.alpha > near
+        return free & (self.upper - self.alpha > ROUNDING * self.upper)
 
     @property
     def stable(self) -> bool:
