@@ -18,10 +18,15 @@ Flags     exact: infinities keep their meaning, and a gather of four sums is fas
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.truerisk.kernels.memory import fetch_ahead
+
 INFINITY = cython.declare(cython.double, float("inf"))
 SMALLEST_STEP = cython.declare(cython.double, 1e-14)  # of a gradient; below it is rounding
 FAR = cython.declare(cython.double, 0.25)  # of its room: how far beyond its bound is too far
 FLAT = cython.declare(cython.double, 1e-13)  # of the largest |x|²: a curvature that is rounding
+AHEAD = cython.declare(cython.Py_ssize_t, 3)  # rows: a sweep sends for their memory so early
+CACHED = cython.declare(cython.Py_ssize_t, 2**16)  # entries: so few stay in the cache
 MAX_CHANGED = cython.declare(cython.Py_ssize_t, 128)  # order of the small system of a removal
 MAX_EVENTS = cython.declare(cython.Py_ssize_t, 1000)
 SINGULAR = cython.declare(cython.double, 1e-11)  # a pivot below this part of |x|² is none
@@ -106,6 +111,25 @@ def square_sum(
         a += values[p] * values[p]
         p += 1
     return (a + b) + (c + d)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def send_for(
+    data: cython.const[cython.double][::1],
+    indices: cython.const[cython.int][::1],
+    first: cython.Py_ssize_t,
+) -> cython.void:
+    """Have the beginning of a row brought to the cache; the processor foresees the rest of it.
+
+    A line of the cache has eight values, or sixteen columns.  It may lie beyond the last row.
+    """
+    if cython.compiled:
+        for line in range(4):
+            fetch_ahead(cython.address(data[first + 8 * line]))
+        for line in range(2):
+            fetch_ahead(cython.address(indices[first + 16 * line]))
 
 
 def multiply(
@@ -335,6 +359,7 @@ def sweep(
     lowest: cython.double = INFINITY
     gap: cython.double = 0.0
     remaining: cython.Py_ssize_t = order.shape[0]
+    ahead: cython.Py_ssize_t = AHEAD if data.shape[0] > CACHED else remaining
     size: cython.Py_ssize_t
     changes: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
@@ -358,6 +383,8 @@ def sweep(
             lowest = INFINITY
             gap = 0.0
             for k in range(size):
+                if k + ahead < size:
+                    send_for(data, indices, indptr[order[k + ahead]])
                 i = order[k]
                 first = indptr[i]
                 end = indptr[i + 1]

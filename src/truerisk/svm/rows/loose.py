@@ -36,7 +36,7 @@ MAX_SWEEPS = 60  # without a look
 MAX_LOOKS = 10
 UNBALANCED = 0.2  # what it adds to the gap to bring Σyα back to 0, at most about
 ROUGH = 0.1  # accuracy of Newton's step, in parts of the spread
-WINDOW = 0.02  # about the multiplier, in which the best bias is expected
+WINDOW = 0.05  # about the multiplier, in which the best bias is expected
 
 
 def approach_rows(
