@@ -210,6 +210,21 @@ def test_many_problems_are_solved_in_the_same_memory():
     np.testing.assert_array_equal(fresh, again)
 
 
+def test_a_small_gap_is_far_from_the_optimum_while_alpha_and_u_disagree():
+    rows, upper, metric = one_problem()
+    n, m = rows.shape
+    u = np.arange(1.0, m + 1) / m
+    beyond, state = rows @ u - 1.0, np.full((4, n), 1e-9)  # every margin is that of u
+    state[ONE_SURPLUS] += np.maximum(beyond, 0.0)
+    state[ONE_SLACK] += np.maximum(-beyond, 0.0)
+    state[ONE_SHARE] = np.where(beyond > 0.0, 1e-9, 1.0 - 1e-9)
+    state[ONE_REST] = 1.0 - state[ONE_SHARE]
+    vectors, small, _ = one_workspace(n, m)
+    _, away = plain.linearise(rows, upper, metric, u, state, vectors, small[m])
+    alpha = upper * state[ONE_SHARE]
+    assert away == pytest.approx(np.abs(metric * u - rows.T @ alpha).max() / alpha.sum())
+
+
 def test_it_stops_at_its_cap():
     rows, upper, metric = one_problem()
     assert solve_one(rows, upper, metric, max_steps=3)[2] == 3

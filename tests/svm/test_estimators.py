@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.multiclass import OneVsRestClassifier
@@ -13,8 +13,10 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truerisk.errors import InputError, NotConvergedWarning, UnstableWarning
+from truerisk.svm.classifier import solve_one
 from truerisk.svm.kernel import KernelSVM
 from truerisk.svm.linear import LinearSVM
+from truerisk.svm.problems import Effort
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 KINDS = {"linear": LinearSVM, "kernel": KernelSVM}
@@ -206,6 +208,14 @@ def test_one_class_is_refused():
         LinearSVM().fit([[0.0], [1.0]], ["a", "a"])
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_where_one_class_alone_counts_it_is_said_and_nothing_solved(sign):
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    solution = solve_one(None, y, np.where(y == sign, 2.0, 0.0), Effort())
+    np.testing.assert_array_equal(solution.decision, sign)
+    np.testing.assert_array_equal(solution.alpha, 0.0)
+
+
 @pytest.mark.parametrize("svm", [LinearSVM(), KernelSVM(), KernelSVM(kernel="poly")])
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 def test_features_whose_products_overflow_are_refused(svm, form):
@@ -213,6 +223,19 @@ def test_features_whose_products_overflow_are_refused(svm, form):
     X[2, 1] = -2e155
     with pytest.raises(InputError, match=r"squares sum to a finite number; got -2e\+155\."):
         svm.fit(form(X), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("svm", [LinearSVM(), LinearSVM(tol=1e-3), KernelSVM()])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(np.nan, "contains NaN"), (-np.inf, "contains infinity"), (-2e155, r"got -2e\+155\.")],
+)
+def test_many_features_must_be_finite_and_so_must_their_products(svm, value, message):
+    X = np.eye(4, 500)
+    X[2, 7] = value
+    for form in (np.asarray, csr_matrix, csc_matrix):
+        with pytest.raises(ValueError, match=message):
+            svm.fit(form(X), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("kind", KINDS)

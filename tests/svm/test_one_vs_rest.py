@@ -23,6 +23,24 @@ def test_two_classes_are_one_problem_and_the_second_is_positive():
     ]
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", "yes", "yes"],
+        [True, False],
+        [2.0, -1.0, 2.0],
+        [-0.0, 3.0, 0.0],
+        np.array([250, 3, 250], np.uint8),
+        [5, 7, 6, 5],
+        ["b", "a", "c"],
+    ],
+)
+def test_classes_are_the_distinct_labels_in_order(labels):
+    classes, expected = targets_of(np.array(labels)).classes, np.unique(labels)
+    np.testing.assert_array_equal(classes, expected)
+    assert classes.dtype == expected.dtype
+
+
 def test_three_classes_are_three_problems_and_the_largest_wins():
     targets = targets_of([3, 1, 2])
     assert targets.signs.tolist() == [[-1, 1, -1], [-1, -1, 1], [1, -1, -1]]

@@ -98,11 +98,12 @@ def test_a_start_spares_the_dense_form_the_examples_beyond_its_margin(monkeypatc
     upper = np.where(np.arange(400) < 40, 0.0, 1.0)
     alone = form.solve(y, upper, Effort())
     sizes = []
-    monkeypatch.setattr(
-        problems,
-        "solve_features",
-        lambda X, *rest, **options: sizes.append(len(X)) or solve_features(X, *rest, **options),
-    )
+
+    def solved(X, *rest, start, **options):
+        sizes.append((len(X), start))
+        return solve_features(X, *rest, start=start, **options)
+
+    monkeypatch.setattr(problems, "solve_features", solved)
     # Too many seem to lie beyond the margin of the second: they object, and are taken in.
     far = replace(whole, decision=1.35 * whole.decision)
     for start in (whole, far):
@@ -110,8 +111,13 @@ def test_a_start_spares_the_dense_form_the_examples_beyond_its_margin(monkeypatc
         np.testing.assert_allclose(found.alpha, alone.alpha, atol=1e-9)
         np.testing.assert_allclose(found.decision, alone.decision, atol=1e-9)
         assert found.gap <= 1e-9
-    assert max(sizes) < 0.7 * 360
+    assert max(n for n, _ in sizes) < 0.7 * 360
     assert len(sizes) > 2
+    # The first start of each is the one given, the next one the solution of the round before.
+    starts = [start for _, start in sizes]
+    assert starts[0] is whole
+    assert starts[1] is far
+    assert all(len(start.y) < 360 for start in starts[2:])
 
 
 @pytest.fixture

@@ -249,13 +249,14 @@ def linearise(
 ):
     """Write what the Newton systems of one step share; return µ and how far the optimum is.
 
-    The second number is the largest of the violations and of the duality gap for each unit of Σα,
-    which is at most twice the optimum.
+    The second number is the largest of the violations and, for each unit of Σα, of what metric·u
+    and Rᵀα differ by and of the duality gap; Σα is at most twice the optimum.
     """
     n: cython.Py_ssize_t = upper.shape[0]
     gap: cython.double = 0.0
     mass: cython.double = 0.0
     largest: cython.double = 0.0
+    unbalanced: cython.double = 0.0
     share: cython.double
     rest: cython.double
     surplus: cython.double
@@ -265,6 +266,7 @@ def linearise(
     multiply_vector(rows, vectors[SCRATCH], residual, True)
     for j in range(residual.shape[0]):
         residual[j] -= metric[j] * u[j]
+        unbalanced = larger(unbalanced, fabs(residual[j]))
     multiply_vector(rows, u, vectors[VIOLATION], False)
     for i in range(n):
         share = state[ONE_SHARE, i]
@@ -278,7 +280,7 @@ def linearise(
         vectors[WANT_REST, i] = -rest * slack
         gap += upper[i] * (share * surplus + rest * slack)
         mass += vectors[SCRATCH, i]
-    return gap / (2 * n), larger(largest, gap / mass)
+    return gap / (2 * n), larger(largest, larger(unbalanced, gap) / mass)
 
 
 @cython.cfunc

@@ -18,10 +18,15 @@ Flags     exact: infinities keep their meaning, and a gather of four sums is fas
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.truerisk.kernels.memory import fetch_ahead
+
 INFINITY = cython.declare(cython.double, float("inf"))
 SMALLEST_STEP = cython.declare(cython.double, 1e-14)  # of a gradient; below it is rounding
 FAR = cython.declare(cython.double, 0.25)  # of its room: how far beyond its bound is too far
 FLAT = cython.declare(cython.double, 1e-13)  # of the largest |x|²: a curvature that is rounding
+AHEAD = cython.declare(cython.Py_ssize_t, 3)  # rows: a sweep sends for their memory so early
+CACHED = cython.declare(cython.Py_ssize_t, 2**16)  # entries: so few stay in the cache
 MAX_CHANGED = cython.declare(cython.Py_ssize_t, 128)  # order of the small system of a removal
 MAX_EVENTS = cython.declare(cython.Py_ssize_t, 1000)
 SINGULAR = cython.declare(cython.double, 1e-11)  # a pivot below this part of |x|² is none
@@ -84,6 +89,49 @@ def add(
         p += 1
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def square_sum(
+    values: cython.const[cython.double][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.double:
+    """Return Σv² of the values from `first` to `end`."""
+    a: cython.double = 0.0
+    b: cython.double = 0.0
+    c: cython.double = 0.0
+    d: cython.double = 0.0
+    p: cython.Py_ssize_t = first
+    while p + 4 <= end:
+        a += values[p] * values[p]
+        b += values[p + 1] * values[p + 1]
+        c += values[p + 2] * values[p + 2]
+        d += values[p + 3] * values[p + 3]
+        p += 4
+    while p < end:
+        a += values[p] * values[p]
+        p += 1
+    return (a + b) + (c + d)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+def send_for(
+    data: cython.const[cython.double][::1],
+    indices: cython.const[cython.int][::1],
+    first: cython.Py_ssize_t,
+) -> cython.void:
+    """Have the beginning of a row brought to the cache; the processor foresees the rest of it.
+
+    A line of the cache has eight values, or sixteen columns.  It may lie beyond the last row.
+    """
+    if cython.compiled:
+        for line in range(4):
+            fetch_ahead(cython.address(data[first + 8 * line]))
+        for line in range(2):
+            fetch_ahead(cython.address(indices[first + 16 * line]))
+
+
 def multiply(
     data: cython.const[cython.double][::1],
     indices: cython.const[cython.int][::1],
@@ -117,22 +165,13 @@ def square(
     indptr: cython.const[cython.longlong][::1],
     squared_norms: cython.double[::1],
 ):
-    """Write xᵢ·xᵢ of every row; tell whether the columns of every row rise, none of them twice.
-
-    The look at the columns is free: it goes on while one sum waits for the last one.
-    """
-    total: cython.double
-    column: cython.int
-    falls: cython.Py_ssize_t = 0
+    """Write xᵢ·xᵢ of every row; tell whether the columns of every row rise, none of them twice."""
+    falls: cython.int = 0
     with cython.nogil:
         for i in range(squared_norms.shape[0]):
-            total = 0.0
-            column = -1
-            for p in range(indptr[i], indptr[i + 1]):
-                total += data[p] * data[p]
-                falls += indices[p] <= column
-                column = indices[p]
-            squared_norms[i] = total
+            squared_norms[i] = square_sum(data, indptr[i], indptr[i + 1])
+            for p in range(indptr[i] + 1, indptr[i + 1]):
+                falls |= indices[p] <= indices[p - 1]
     return falls == 0
 
 
@@ -320,6 +359,7 @@ def sweep(
     lowest: cython.double = INFINITY
     gap: cython.double = 0.0
     remaining: cython.Py_ssize_t = order.shape[0]
+    ahead: cython.Py_ssize_t = AHEAD if data.shape[0] > CACHED else remaining
     size: cython.Py_ssize_t
     changes: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
@@ -343,6 +383,8 @@ def sweep(
             lowest = INFINITY
             gap = 0.0
             for k in range(size):
+                if k + ahead < size:
+                    send_for(data, indices, indptr[order[k + ahead]])
                 i = order[k]
                 first = indptr[i]
                 end = indptr[i + 1]
@@ -457,19 +499,9 @@ def spread_excess(
     return excess
 
 
-@cython.cfunc
-@cython.nogil
-def square_sum(values: cython.const[cython.double][::1]) -> cython.double:
-    """Return Σv²."""
-    total: cython.double = 0.0
-    for i in range(values.shape[0]):
-        total += values[i] * values[i]
-    return total
-
-
 def sum_of_squares(values: cython.const[cython.double][::1]):
-    """Return Σv², added up in order and in one thread."""
-    return square_sum(values)
+    """Return Σv², added up in one order and in one thread."""
+    return square_sum(values, 0, values.shape[0])
 
 
 @cython.cfunc
@@ -545,7 +577,7 @@ def conjugate_gradients(
     with cython.nogil:
         for i in range(n):
             direction[i] = residual[i]
-        squares = square_sum(residual)
+        squares = square_sum(residual, 0, n)
         while count < max_steps and not last and not largest(residual) <= accuracy:
             for j in range(weights.shape[0]):
                 weights[j] = 0.0
@@ -558,7 +590,7 @@ def conjugate_gradients(
                 mean += image[i]
                 bend += direction[i] * image[i]
             mean = mean / n
-            if bend <= FLAT * steepest * square_sum(direction):
+            if bend <= FLAT * steepest * square_sum(direction, 0, n):
                 # The examples are dependent: w stays, and the gain lasts to a bound.
                 length = INFINITY
             else:

@@ -10,7 +10,7 @@ from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.execution.threads import few_blas_threads
 from truerisk.svm.classifier import MarginClassifier, Prepared
-from truerisk.svm.example_forms import check_gram
+from truerisk.svm.example_forms import check_gram, sum_of_squares
 from truerisk.svm.kernels import KernelFunction, kernel_of
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import GramProblem, Problem, kernel_problem
@@ -82,6 +82,7 @@ class KernelSVM(MarginClassifier):
         self.n_jobs = n_jobs
 
     def _problem_of(self, X: Any, weights: Array) -> Problem:
+        self._check_squares(X, sum_of_squares(X))
         self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":
             if issparse(X):

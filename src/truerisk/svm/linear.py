@@ -88,7 +88,9 @@ class LinearSVM(MarginClassifier):
         self.n_jobs = n_jobs
 
     def _problem_of(self, X: Any, weights: Array) -> Problem:  # noqa: ARG002
-        return linear_problem(X)
+        problem = linear_problem(X)
+        self._check_squares(X, problem.squares)
+        return problem
 
     def _keep(self, prepared: Prepared) -> None:
         none = np.zeros(prepared.X.shape[1])

@@ -45,7 +45,7 @@ def targets_of(y: Any) -> Targets:
         signs = np.where(np.ascontiguousarray(table.T) == 1, 1.0, -1.0)
         return Targets(np.arange(table.shape[1]), signs, True)  # noqa: FBT003
     y = np.asarray(y)
-    classes = np.unique(y)
+    classes = _classes_of(y)
     if len(classes) < 2:
         raise InputError(
             f"`y` must hold at least two classes; got one class only: {classes.tolist()}."
@@ -53,6 +53,17 @@ def targets_of(y: Any) -> Targets:
     # Codes would be the places of a sort, which takes as long as a loose fit.
     positive = (y == classes[1])[None, :] if len(classes) == 2 else y == classes[:, None]
     return Targets(classes, np.where(positive, 1.0, -1.0), False)  # noqa: FBT003
+
+
+def _classes_of(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels in order."""
+    if len(y) and is_plain_target(y):
+        # Two are found at a glance; a sort, or a table of hashes, takes as long as a sweep.
+        first = y == y[0]
+        second = int(first.argmin())
+        if (first ^ (y == y[second])).all():
+            return np.sort(y[[0, second]])
+    return np.unique(y)
 
 
 def is_plain_target(y: Any) -> bool:
@@ -84,7 +95,7 @@ def upper_bounds(targets: Targets, C: float, class_weight: ClassWeight, weights:
     "balanced" gives both sides of a problem the same total.  A mapping weighs classes by name (of
     more than two, the positive side only), and columns of indicators by number.
     """
-    upper = C * np.broadcast_to(weights, targets.signs.shape).copy()
+    upper = np.multiply(C, np.broadcast_to(weights, targets.signs.shape), order="C")
     if class_weight is None:
         return upper
     if isinstance(class_weight, str):

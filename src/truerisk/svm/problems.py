@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from truerisk.aliases import Array, Flags, Indices
 from truerisk.errors import ResourceError
 from truerisk.svm.dense.features import solve_features
-from truerisk.svm.example_forms import has_one_scale, linear_gram
+from truerisk.svm.example_forms import has_one_scale, linear_gram, sum_of_squares
 from truerisk.svm.gram.blocks import solve_blocks
 from truerisk.svm.gram.cost_path import cost_path
 from truerisk.svm.gram.dual import solve_with_path
@@ -126,6 +126,11 @@ class SparseProblem(Problem):
     X: Any
     rows: Rows
 
+    @property
+    def squares(self) -> Array:
+        """What adds up to the squares of all entries: the rows know it."""
+        return self.rows.squared_norms
+
     def solve(
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
     ) -> LinearSolution:
@@ -178,6 +183,11 @@ class DenseProblem(Problem):
     """Few dense features, a linear kernel: an interior point, then an exact finish."""
 
     X: Array
+
+    @property
+    def squares(self) -> float:
+        """The sum of the squares of all entries."""
+        return sum_of_squares(self.X)
 
     def solve(
         self, y: Array, upper: Array, effort: Effort, start: Solution | None = None
@@ -242,11 +252,11 @@ class DenseProblem(Problem):
     ) -> LinearSolution | None:
         """Solve for the examples near the margin of a start, and see whether the others object.
 
-        An interior point starts from the centre, wherever the solution is; but an example beyond
-        the margin leaves no trace in it, and those of a class on its wrong side, whose α are at
-        their bounds, have losses that are linear in w and b: together that of their mean, with the
-        sum of their bounds.  Those that object are near for the next solution.  None where that
-        saves little, or leaves the bias open.
+        A start spares an interior point no more than some steps; but an example beyond the margin
+        leaves no trace in a solution, and those of a class on its wrong side, whose α are at their
+        bounds, have losses that are linear in w and b: together that of their mean, with the sum of
+        their bounds.  Those that object are near for the next solution.  None where that saves
+        little, or leaves the bias open.
         """
         used, beyond = upper > 0.0, y * start.decision - 1.0
         above, below = self._band(upper, beyond, start)
@@ -258,7 +268,8 @@ class DenseProblem(Problem):
             held = used & ~near & (beyond < 0.0)
             pools = [held & (y == sign) for sign in (-1.0, 1.0)] if np.isfinite(below) else []
             pools = [pool for pool in pools if pool.any()]
-            part, alpha = self._pooled(y, upper, effort, near, pools)
+            part, alpha = self._pooled(y, upper, effort, near, pools, start)
+            start = part
             if alpha is None:
                 above, below = WIDER * above, WIDER * below
             else:
@@ -303,8 +314,14 @@ class DenseProblem(Problem):
         density = max(int(at_margin), 1) / (2.0 * WINDOW * int(np.count_nonzero(used)))
         return math.sqrt(self.X.shape[1] * float(change @ change)) / density
 
-    def _pooled(
-        self, y: Array, upper: Array, effort: Effort, near: Flags, pools: list[Flags]
+    def _pooled(  # noqa: PLR0917 (the problem, then how it is solved)
+        self,
+        y: Array,
+        upper: Array,
+        effort: Effort,
+        near: Flags,
+        pools: list[Flags],
+        start: LinearSolution,
     ) -> tuple[LinearSolution, Array | None]:
         """Solve for the examples near and the means of the pools; return that and all α.
 
@@ -318,7 +335,7 @@ class DenseProblem(Problem):
             X = np.vstack([X, np.array(totals) / bounds[:, None]])
             signs = np.append(signs, [y[pool][0] for pool in pools])
             most = np.append(most, bounds)
-        part = solve_features(X, signs, most, **effort.options)
+        part = solve_features(X, signs, most, **effort.options, start=start)
         alpha[near] = part.alpha[:n]
         for pool in pools:
             alpha[pool] = upper[pool]

@@ -32,7 +32,7 @@ class Solution:
     gap: float
     passes: int  # how often the solver went over the data, or how many steps it took
 
-    @property
+    @cached_property
     def slack(self) -> Array:
         """The ξ of each example."""
         return np.maximum(0.0, 1.0 - self.y * self.decision)
@@ -40,8 +40,9 @@ class Solution:
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """The unbounded support vectors: 0 < α < U, by more than rounding."""
-        alpha = settled(self.alpha, self.upper)
-        return (alpha > 0.0) & (alpha < self.upper)
+        near = ROUNDING * np.minimum(self.upper, self.alpha.max(initial=0.0))
+        free: NDArray[np.bool_] = self.alpha > near
+        return free & (self.upper - self.alpha > ROUNDING * self.upper)
 
     @property
     def stable(self) -> bool:

@@ -97,6 +97,22 @@ def test_it_ends_exactly_however_far_the_interior_point(target, digits):
         assert np.sum((alpha > 0.0) & (alpha < upper)) <= 4
 
 
+def test_it_ends_at_once_where_more_are_free_than_the_rounds_can_hold(monkeypatch):
+    rows, upper, metric = overlapping(150, 3, 4), np.ones(150), np.array([1.0, 2.0, 3.0, 0.0])
+    state, systems = np.ones((4, 150)), []
+    state[:2] = 0.5
+    state[2:] = np.where(np.arange(150) < 20, 0.1, 1.0)  # twenty are free, and four can be
+    monkeypatch.setattr(
+        "truerisk.svm.dense.exact_finish.balance",
+        lambda *system: systems.append(system) or balance(*system),
+    )
+    for max_rounds, rounds in ((15, 1), (16, 16)):
+        systems.clear()
+        problem, u = Problem(rows, upper, metric), np.zeros(4)
+        finish(problem, u, state.copy(), tolerance=1e-9, max_rounds=max_rounds)
+        assert len(systems) == rounds
+
+
 def test_equal_examples_have_equal_alpha():
     rows = overlapping(200, 1, 6, digits=0)
     alpha = finished(rows, np.ones(200), np.array([1.0, 0.0])).alpha

@@ -1,5 +1,6 @@
 import gzip
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,32 @@ def test_order_and_place_of_the_examples_do_not_matter(problem, seed):
     there = solve_features((X + X[0])[order], y[order], upper[order])
     # A margin of 1 is known to its rounding, and each unit of slack costs U.
     assert objective(there) == pytest.approx(objective(here), rel=1e-6, abs=1e-14 * upper.sum())
+
+
+@settings(max_examples=100)
+@given(problem=problems(), factor=st.sampled_from([-1.0, 0.5, 1.0, 5.0, 1e8]))
+def test_a_start_changes_the_way_and_not_the_end(problem, factor):
+    X, y, upper = problem
+    alone = solve_features(X, y, upper)
+    start = replace(alone, weights=factor * alone.weights, bias=factor * alone.bias)
+    found = solve_features(X, y, upper, start=start)
+    assert_optimal(found, X)
+    rounding = 1e-14 * upper.sum()
+    assert objective(found) == pytest.approx(objective(alone), rel=1e-6, abs=rounding)
+
+
+def test_a_start_saves_steps_unless_it_is_worse_than_none():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(2000, 8))
+    y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
+    some = np.where(np.arange(2000) < 200, 0.0, 1.0)
+    start, alone = solve_features(X, y, some), solve_features(X, y, np.ones(2000))
+    found = solve_features(X, y, np.ones(2000), start=start)
+    np.testing.assert_allclose(found.alpha, alone.alpha, atol=1e-9)
+    np.testing.assert_allclose(found.decision, alone.decision, atol=1e-9)
+    assert found.passes <= alone.passes - 2
+    others = replace(start, weights=-start.weights)
+    assert solve_features(X, y, np.ones(2000), start=others).passes == alone.passes
 
 
 @settings(max_examples=30)

@@ -33,8 +33,9 @@ def test_every_format_gives_the_same_rows(kind):
     np.testing.assert_array_equal(rows.squared_norms, [4.0, 0.0, 10.0])
 
 
-def test_an_entry_given_twice_is_summed_and_the_matrix_of_the_caller_stays():
-    given_twice = sparse.csr_array(([1.0, 2.0, 5.0], [1, 1, 0], [0, 3]), shape=(1, 2))
+@pytest.mark.parametrize("values", [([1.0, 2.0, 5.0], [1, 1, 0]), ([5.0, 1.0, 2.0], [0, 1, 1])])
+def test_an_entry_given_twice_is_summed_and_the_matrix_of_the_caller_stays(values):
+    given_twice = sparse.csr_array((*values, [0, 3]), shape=(1, 2))
     rows = as_rows(given_twice)
     np.testing.assert_array_equal(dense(rows), [[5.0, 3.0]])
     np.testing.assert_array_equal(rows.squared_norms, [34.0])

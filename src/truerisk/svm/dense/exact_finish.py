@@ -66,11 +66,15 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Aim:
-    """Where the free α should go: `step`, at most `longest` times, and u at its end."""
+    """Where the free α should go: `step`, at most `longest` times, and u at its end.
+
+    `excess` is by how many they are more than can all be on the margin, if no two are equal.
+    """
 
     u: Array
     step: Array
     longest: float
+    excess: int = 0
 
 
 def finish(
@@ -79,6 +83,7 @@ def finish(
     """Find the optimum next to an interior point; return the best vertex met.
 
     The first rounds go on for as long as anything can be gained, later ones to `tolerance` only.
+    They end at once where more are free than they can hold, one in a round.
     """
     rows, upper, share, rest = problem.rows, problem.upper, state[SHARE], state[REST]
     least = NEGLIGIBLE * share.max() * upper
@@ -91,6 +96,8 @@ def finish(
         enough = min(tolerance, ON_THE_MARGIN) if taken < PATIENCE else tolerance
         held = rows.T @ np.where(free, 0.0, alpha)
         aim = balance(rows[free], weights[free], problem.metric, held, alpha[free], u)
+        if aim.excess > max_rounds - taken:
+            break
         if not _go(alpha, free, aim, least, upper):
             continue
         u = aim.u if free.any() else _centred(problem, alpha, aim.u)
@@ -166,7 +173,7 @@ def balance(  # noqa: PLR0917 - the six letters of one system
         end = end + plane.across(metric * u - held - rows.T @ end)
     short = 1.0 - rows @ u
     if np.abs(short).max() > ON_THE_MARGIN:
-        return Aim(u, weights * short, np.inf)
+        return Aim(u, weights * short, np.inf, len(rows) - len(plane.first))
     return Aim(u, end - alpha, 1.0)
 
 

@@ -36,7 +36,7 @@ MAX_SWEEPS = 60  # without a look
 MAX_LOOKS = 10
 UNBALANCED = 0.2  # what it adds to the gap to bring Σyα back to 0, at most about
 ROUGH = 0.1  # accuracy of Newton's step, in parts of the spread
-WINDOW = 0.1  # about the multiplier, in which the best bias is expected
+WINDOW = 0.05  # about the multiplier, in which the best bias is expected
 
 
 def approach_rows(
@@ -76,10 +76,12 @@ def approach_rows(
         state.passes += near.passes
         # The best bias for this w jumps about; the multiplier goes on from where it was.
         state.bias = multiplier = near.bias
-        if look_for_part(state) <= part or state.passes >= max_passes or visits >= max_visits:
+        solution = seen_by_all(state)
+        is_over = state.passes >= max_passes or visits >= max_visits
+        if is_over or solution.objective_gap <= part:
             break
         goals, active = (part, part), mixed(state.near(WIDEST_BAND), rng, BLOCK)
-    return state.solution()
+    return solution
 
 
 def _sweep_to(
@@ -110,8 +112,8 @@ def _sweep_to(
     return visits
 
 
-def look_for_part(state: State) -> float:
-    """Take bias, decisions and gap of all examples; return the duality gap over the objective."""
+def seen_by_all(state: State) -> LinearSolution:
+    """Take bias, decisions and gap of all examples; return the solution with these."""
     y, upper, before = state.y, state.upper, state.alpha.copy()
     state.restore_balance()
     kernel.add_rows(*state.rows.arrays, y * (state.alpha - before), state.weights)
@@ -120,9 +122,7 @@ def look_for_part(state: State) -> float:
     state.gap = max(highest - lowest, 0.0)
     state.bias = best_bias(y, upper, y - products, state.bias)
     state.decision = products + state.bias
-    half = 0.5 * kernel.sum_of_squares(state.weights)
-    loss = float(np.sum(upper * np.maximum(0.0, 1.0 - y * state.decision)))
-    return float(1.0 - (state.alpha.sum() - half) / (loss + half))
+    return state.solution()
 
 
 def best_bias(y: Array, upper: Array, ends: Array, guess: float) -> float:
@@ -133,7 +133,7 @@ def best_bias(y: Array, upper: Array, ends: Array, guess: float) -> float:
     near = np.flatnonzero(np.abs(ends - guess) <= WINDOW)
     total = float(upper.sum())
     first_slope = -0.5 * (total + float(np.einsum("i,i", upper, y)))  # Σ U of the positive
-    slope = first_slope + float(upper[ends < guess - WINDOW].sum())
+    slope = first_slope + float(np.einsum("i,i", upper, ends < guess - WINDOW))
     if not slope < 0.0 < slope + float(upper[near].sum()):
         near, slope = np.flatnonzero(upper > 0.0), first_slope
     near = near[np.argsort(ends[near])]

@@ -69,7 +69,9 @@ def as_rows(X: Any) -> Rows:
     """Return a dense or sparse matrix by its rows; what is so already is not copied."""
     from scipy.sparse import csr_array, issparse
 
-    matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
+    matrix = X
+    if not issparse(X) or X.format != "csr" or X.dtype != np.float64:
+        matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
     squared_norms = np.empty(matrix.shape[0])
     arrays = _arrays_of(matrix)
     if not kernel.square(*arrays, squared_norms):
