@@ -25,8 +25,8 @@ from scipy.special import ndtr
 from truerisk.aliases import Array, Flags
 from truerisk.execution.threads import few_blas_threads
 from truerisk.kernels import batch as kernel
-from truerisk.kernels import in_threads
 from truerisk.kernels import gram as gram_kernel
+from truerisk.kernels import in_threads
 from truerisk.svm.gram.cost_path import move, start_of
 from truerisk.svm.gram.dual import solve_gram
 from truerisk.svm.gram.path import (
