@@ -49,8 +49,27 @@ def test_four_at_a_time_are_four_times_one(X, seed):
 def test_squares_tell_whether_the_columns_of_every_row_rise(kernel, columns, rise):
     norms = np.empty(3)
     values, starts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4])
-    assert kernel.square(values, np.array(columns, np.int32), starts, norms) == rise
+    assert kernel.square(values, np.array(columns, np.int32), starts, 5, norms) == (rise, True)
     np.testing.assert_array_equal(norms, [5.0, 0.0, 25.0])
+
+
+@pytest.mark.parametrize("kernel", [compiled, plain])
+@pytest.mark.parametrize(
+    ("columns", "starts"),
+    [
+        ([-1, 4, 2, 3], [0, 2, 2, 4]),
+        ([0, 5, 2, 3], [0, 2, 2, 4]),
+        ([0, 4, 2, 5], [0, 2, 2, 4]),
+        ([0, 4, 2, 3], [0, 2, 2, 5]),
+        ([0, 4, 2, 3], [0, 4, 2, 4]),
+        ([0, 4, 2, 3], [-1, 2, 2, 4]),
+    ],
+)
+def test_squares_tell_what_lies_outside_of_the_matrix(kernel, columns, starts):
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    arrays = values, np.array(columns, np.int32), np.array(starts)
+    _, is_intact = kernel.square(*arrays, 5, np.empty(3))
+    assert not is_intact
 
 
 def test_the_uncompiled_loops_do_the_same():
@@ -62,7 +81,7 @@ def test_the_uncompiled_loops_do_the_same():
     np.testing.assert_allclose(weights, 2.0 * X[1])
     products, norms = np.empty(3), np.empty(3)
     plain.multiply(*rows.arrays, w, products)
-    assert plain.square(*rows.arrays, norms)
+    assert plain.square(*rows.arrays, 9, norms) == (True, True)
     np.testing.assert_allclose(products, X @ w)
     np.testing.assert_allclose(norms, (X**2).sum(axis=1))
     four, weights = np.empty((3, 4)), np.zeros((9, 4))

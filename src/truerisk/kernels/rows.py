@@ -163,16 +163,32 @@ def square(
     data: cython.const[cython.double][::1],
     indices: cython.const[cython.int][::1],
     indptr: cython.const[cython.longlong][::1],
+    width: cython.longlong,
     squared_norms: cython.double[::1],
 ):
-    """Write xᵢ·xᵢ of every row; tell whether the columns of every row rise, none of them twice."""
+    """Write xᵢ·xᵢ of every row.
+
+    Returns whether the columns of every row rise, none of them twice, and whether all rows, and the
+    first and last column of each, are where the matrix has any.
+    """
     falls: cython.int = 0
+    outside: cython.int = 0
+    first: cython.longlong
+    end: cython.longlong
+    size: cython.longlong = min(data.shape[0], indices.shape[0])
     with cython.nogil:
         for i in range(squared_norms.shape[0]):
-            squared_norms[i] = square_sum(data, indptr[i], indptr[i + 1])
-            for p in range(indptr[i] + 1, indptr[i + 1]):
-                falls |= indices[p] <= indices[p - 1]
-    return falls == 0
+            first = indptr[i]
+            end = indptr[i + 1]
+            squared_norms[i] = 0.0
+            if first < 0 or end > size or first > end:
+                outside = 1
+            elif first < end:
+                squared_norms[i] = square_sum(data, first, end)
+                outside |= (indices[first] < 0) | (indices[end - 1] >= width)
+                for p in range(first + 1, end):
+                    falls |= indices[p] <= indices[p - 1]
+    return falls == 0, outside == 0
 
 
 def copy_rows(

@@ -7,7 +7,7 @@ import numpy as np
 from truerisk.aliases import Array
 from truerisk.errors import InputError
 from truerisk.svm.kernels import dense
-from truerisk.svm.rows.matrix import products_of
+from truerisk.svm.rows.matrix import check_intact, products_of
 
 SYMMETRIC = 1e-8  # of the largest k(x, x′)
 ONE_SCALE = 1e3  # how much farther one feature may reach than another
@@ -17,6 +17,7 @@ def as_numbers(X: Any) -> Any:
     """Return the examples as numbers, all of them finite."""
     if hasattr(X, "tocsr"):
         rows = X.tocsr()
+        check_intact(rows)
         if not np.isfinite(rows.data).all():
             raise InputError("`X` must be finite; got NaN or infinity in a sparse matrix.")
         return rows

@@ -14,6 +14,7 @@ from truerisk.svm.example_forms import check_gram, sum_of_squares
 from truerisk.svm.kernels import KernelFunction, kernel_of
 from truerisk.svm.one_vs_rest import ClassWeight
 from truerisk.svm.problems import GramProblem, Problem, kernel_problem
+from truerisk.svm.rows.matrix import check_intact
 
 VALUES = 10**7  # of the kernel that a prediction computes at a time
 
@@ -82,6 +83,7 @@ class KernelSVM(MarginClassifier):
         self.n_jobs = n_jobs
 
     def _problem_of(self, X: Any, weights: Array) -> Problem:
+        check_intact(X)
         self._check_squares(X, sum_of_squares(X))
         self.kernel_ = kernel_of(self, X, weights)
         if self.kernel == "precomputed":

@@ -29,7 +29,7 @@ from truerisk.svm.rows.along import can_be_single, solve_side_by_side
 from truerisk.svm.rows.dual import solve_rows
 from truerisk.svm.rows.leave_out import margins_without
 from truerisk.svm.rows.loose import approach_rows
-from truerisk.svm.rows.matrix import Rows, as_rows, table_rows
+from truerisk.svm.rows.matrix import Rows, as_rows, check_intact, table_rows
 from truerisk.svm.solution import LOOSE, LinearSolution, Solution
 
 FEW_FEATURES = 200  # up to here an interior point beats coordinate descent on dense data
@@ -478,6 +478,7 @@ class KernelProblem(Problem):
 def linear_problem(X: Any) -> SparseProblem | DenseProblem:
     """Choose the form for a linear kernel: dense where the features are few."""
     if X.shape[1] <= FEW_FEATURES:
+        check_intact(X)
         return DenseProblem(np.ascontiguousarray(dense(X), dtype=float))
     return SparseProblem(X, as_rows(X))
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from truerisk import KernelSVM, LinearSVM
+from truerisk.errors import InputError
 from truerisk.svm.rows.matrix import as_rows, inner_products, products_of
 
 entries = st.sampled_from([0.0, 0.0, 1.0, -2.0, 0.5, 3.0])
@@ -40,6 +42,19 @@ def test_an_entry_given_twice_is_summed_and_the_matrix_of_the_caller_stays(value
     np.testing.assert_array_equal(dense(rows), [[5.0, 3.0]])
     np.testing.assert_array_equal(rows.squared_norms, [34.0])
     assert given_twice.nnz == 3
+
+
+@pytest.mark.parametrize("width", [3, 300])
+@pytest.mark.parametrize("columns", [[-1, 2, 0, 1], [0, 300, 0, 1], [1, 999, 0, 2], [0, 1, 0, -2]])
+def test_a_matrix_of_another_shape_is_refused(columns, width):
+    starts = np.array([0, 3, 4])
+    broken = sparse.csr_matrix((np.ones(4), np.array(columns), starts), shape=(2, width))
+    of_another = rf"`X` must be an intact sparse matrix; of 2 × {width} values, its indices must be"
+    with pytest.raises(InputError, match=of_another):
+        as_rows(broken)
+    for svm in (LinearSVM(), KernelSVM(kernel="linear"), KernelSVM()):
+        with pytest.raises(InputError, match=of_another):
+            svm.fit(broken, [0, 1])
 
 
 def test_integers_and_lists_become_floats():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.aliases import Array
+from truerisk.errors import InputError
 from truerisk.kernels import gram, in_threads
 from truerisk.kernels import rows as kernel
 
@@ -72,13 +73,17 @@ def as_rows(X: Any) -> Rows:
     matrix = X
     if not issparse(X) or X.format != "csr" or X.dtype != np.float64:
         matrix = csr_array(X if issparse(X) else np.asarray(X, np.float64), dtype=np.float64)
-    squared_norms = np.empty(matrix.shape[0])
+    squared_norms, width = np.empty(matrix.shape[0]), matrix.shape[1]
     arrays = _arrays_of(matrix)
-    if not kernel.square(*arrays, squared_norms):
+    rises, is_intact = kernel.square(*arrays, width, squared_norms)
+    if not rises and is_intact:
         matrix = matrix.copy()  # what the caller owns stays as it is
         matrix.sum_duplicates()
         arrays = _arrays_of(matrix)
-        kernel.square(*arrays, squared_norms)
+        _, is_intact = kernel.square(*arrays, width, squared_norms)
+    if not is_intact:
+        check_intact(matrix)
+        raise InputError(f"`X` must have fewer than 2**31 columns; got {width}.")
     data, indices, indptr = arrays
     return Rows(
         data=data,
@@ -87,6 +92,21 @@ def as_rows(X: Any) -> Rows:
         width=int(matrix.shape[1]),
         squared_norms=squared_norms,
     )
+
+
+def check_intact(X: Any) -> None:
+    """Refuse a sparse matrix that names rows or columns it has not.
+
+    What is read or written there is other memory; SciPy looks only where it is asked to.
+    """
+    try:
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+    except ValueError as problem:
+        raise InputError(
+            f"`X` must be an intact sparse matrix; of {X.shape[0]} × {X.shape[1]} values, its "
+            f"{problem}. Was it made with another shape?"
+        ) from problem
 
 
 def _arrays_of(matrix: Any) -> tuple[Array, NDArray[np.int32], NDArray[np.int64]]:
