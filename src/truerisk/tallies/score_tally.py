@@ -105,9 +105,9 @@ class ScoreHistogram:
 class ScoreTally:
     """Holds scores and labels until the ranking is needed; tallies of parts merge.
 
-    A float32 score with its label takes 2 bytes, a float64 score 6: from 2²⁰ and 2¹⁹ rows on they
-    are scattered run by run; fewer take 5 and 9.  Beyond `max_bytes`, or 2³¹ rows, they are counted
-    in 2²⁴ buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
+    A float32 score with its label takes 2 bytes, a float64 score 6: from 2²⁰ rows on they are
+    scattered run by run; fewer take 5 and 9.  Beyond `max_bytes`, or 2³¹ rows, they are counted in
+    2²⁴ buckets: counts at the thresholds remain exact, and the ranking gives bounds of the AUC.
 
     Runs of float64 hold the buckets `held`; `read_again` gives others when the ranking is made.
     """
@@ -208,8 +208,7 @@ class ScoreTally:
         self.weights += weights
         self.runs += runs
         self._join_small()
-        is_wide = any(scores.dtype == WIDE.kind for scores, _ in self.parts)
-        self.scatter(RUN_ROWS // 2 if is_wide else RUN_ROWS)
+        self.scatter(RUN_ROWS)
         if self.bytes_held > self.max_bytes or self.rows >= MAX_ROWS:
             self._to_histogram()
         return self

@@ -186,22 +186,37 @@ def batch_decisions(
     """
     features, y = np.asarray(features, dtype=np.float64), np.asarray(y, dtype=np.float64)
     bounds = np.ascontiguousarray(bounds, dtype=np.float64)
-    positive, negative = ((bounds[:, y[train] == side] > 0.0).any(axis=1) for side in (1.0, -1.0))
-    only = np.where(positive, 1.0, 0.0) - np.where(negative, 1.0, 0.0)
-    decisions = np.repeat(only.reshape(-1, 1), len(y), axis=1)
-    both = np.flatnonzero(positive & negative)
-    if len(both):
-        # More than one BLAS thread would add up in another order.
-        with one_blas_thread():
-            batch = _Batch.of(features, y, train, bounds[both])
-            pilots = LANES if batch.is_large else 0
-            tried = batch.decisions(slice(0, pilots), tolerance)
-            batch = batch.with_core(*core_of(y[train] * tried[:, train])) if pilots else batch
-            pieces = [slice(k, k + PIECE) for k in range(pilots, len(both), PIECE)]
-            threads = min(workers, len(pieces))
-            solved = in_threads(lambda k: batch.decisions(k, tolerance), pieces, threads=threads)
-            decisions[both] = np.concatenate([tried, *solved])
+    # No bound is below 0: a sum says whether a side has any above.
+    sides = np.column_stack([y[train] > 0.0, y[train] < 0.0]).astype(np.float64)
+    positive, negative = (bounds @ sides).T > 0.0
+    both = positive & negative
+    if len(both) and both.all():
+        return _solved(features, y, train, bounds, tolerance, workers)
+    only = np.subtract(positive, negative, dtype=np.float64)
+    decisions = np.repeat(only[:, None], len(y), axis=1)
+    if both.any():
+        decisions[both] = _solved(features, y, train, bounds[both], tolerance, workers)
     return decisions
+
+
+def _solved(  # noqa: PLR0917 (the problem, then how it is solved)
+    features: Array,
+    y: Array,
+    train: NDArray[np.intp],
+    bounds: Array,
+    tolerance: float,
+    workers: int,
+) -> Array:
+    # More than one BLAS thread would add up in another order.
+    with one_blas_thread():
+        batch = _Batch.of(features, y, train, bounds)
+        pilots = LANES if batch.is_large else 0
+        tried = batch.decisions(slice(0, pilots), tolerance)
+        batch = batch.with_core(*core_of(y[train] * tried[:, train])) if pilots else batch
+        pieces = [slice(k, k + PIECE) for k in range(pilots, len(bounds), PIECE)]
+        threads = min(workers, len(pieces))
+        solved = in_threads(lambda k: batch.decisions(k, tolerance), pieces, threads=threads)
+        return np.concatenate([tried, *solved])
 
 
 @dataclass(frozen=True)

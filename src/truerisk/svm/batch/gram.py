@@ -237,7 +237,7 @@ class Bounds:
     @classmethod
     def of(cls, y: Array, bounds: Array) -> "Bounds":
         """Turn bounds of α into bounds of yα."""
-        return cls(np.where(y > 0.0, 0.0, -bounds), np.where(y > 0.0, bounds, 0.0), y)
+        return cls(np.minimum(y, 0.0) * bounds, np.maximum(y, 0.0) * bounds, y)
 
     def of_some(self, which: NDArray[np.intp]) -> "Bounds":
         """Take those of some replicates."""
@@ -464,14 +464,15 @@ def gram_decisions(
     with few_blas_threads(gram, workers):
         batch = shared(gram, y[train].astype(np.float64), train, bounds, tolerance)
         plan = piloted(batch, bounds) if len(bounds) >= WORTH_A_PILOT else Plan(batch, FIRST)
-        decisions, left = np.empty((len(bounds), gram.shape[1])), np.arange(len(bounds))
+        decisions, core, done = np.empty((len(bounds), gram.shape[1])), None, 0
         if len(bounds) >= WORTH_A_CORE and plan.first < len(ROUGH):
             decisions[:CHUNK] = decisions_of(plan, bounds[:CHUNK])
-            core, left = Core.of(plan, decisions[:CHUNK]), left[CHUNK:]
-            if core is not None:
-                parts = in_threads(core.decisions_of, chunks_of(bounds[left]), threads=workers)
-                decisions[left] = np.concatenate([part for part, _ in parts])
-                left = left[~np.concatenate([solved for _, solved in parts])]
+            core, done = Core.of(plan, decisions[:CHUNK]), CHUNK
+        left = np.arange(done, len(bounds))
+        if core is not None:
+            parts = in_threads(core.decisions_of, chunks_of(bounds[done:]), threads=workers)
+            np.concatenate([part for part, _ in parts], out=decisions[done:])
+            left = left[~np.concatenate([solved for _, solved in parts])]
         if len(left):
             chunks = chunks_of(bounds[left])
             others = in_threads(partial(decisions_of, plan), chunks, threads=workers)
