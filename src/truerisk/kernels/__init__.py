@@ -14,9 +14,10 @@ The environment variable ``TRUERISK_KERNELS`` names a form: ``v1``, ``v3``, ``v4
 for the uncompiled source, which is in a checkout of the repository and not in a wheel, needs Cython
 installed, and is some hundred times slower.  Nothing falls back to it by itself.
 
-Compiler directives and flags are in ``CMakeLists.txt``: no bounds are checked and no index is
-negative.  *Exact* files round as written; *fused* ones may round a product and a sum once;
-*rearranged* ones may also add in another order and must never meet a number that is not finite.
+What Python's own syntax has no word for is in ``memory.pxd``.  Compiler directives and flags are in
+``CMakeLists.txt``: no bounds are checked and no index is negative.  *Exact* files round as written;
+*fused* ones may round a product and a sum once; *rearranged* ones may also add in another order and
+must never meet a number that is not finite.
 """
 
 import os
