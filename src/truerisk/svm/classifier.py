@@ -33,6 +33,7 @@ from truerisk.svm.one_vs_rest import (
     upper_bounds,
 )
 from truerisk.svm.problems import Effort, Problem
+from truerisk.svm.rows.matrix import check_intact
 from truerisk.svm.solution import Solution
 
 libraries()  # looked for before the first fit, which takes as long
@@ -126,6 +127,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return w·x + b of each row; for more than two classes, one column per class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        check_intact(X)
         with few_blas_threads(X):
             decision = self._decide(X)
         is_binary = len(self.solutions_) == 1 and not self.targets_.is_multilabel

@@ -16,8 +16,8 @@ ONE_SCALE = 1e3  # how much farther one feature may reach than another
 def as_numbers(X: Any) -> Any:
     """Return the examples as numbers, all of them finite."""
     if hasattr(X, "tocsr"):
+        check_intact(X)
         rows = X.tocsr()
-        check_intact(rows)
         if not np.isfinite(rows.data).all():
             raise InputError("`X` must be finite; got NaN or infinity in a sparse matrix.")
         return rows

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+import truerisk as tr
 from truerisk import KernelSVM, LinearSVM
 from truerisk.errors import InputError
 from truerisk.svm.rows.matrix import as_rows, inner_products, products_of
@@ -52,9 +53,15 @@ def test_a_matrix_of_another_shape_is_refused(columns, width):
     of_another = rf"`X` must be an intact sparse matrix; of 2 × {width} values, its indices must be"
     with pytest.raises(InputError, match=of_another):
         as_rows(broken)
-    for svm in (LinearSVM(), KernelSVM(kernel="linear"), KernelSVM()):
+    for svm in (LinearSVM(10.0), KernelSVM(10.0, kernel="linear"), KernelSVM(10.0)):
         with pytest.raises(InputError, match=of_another):
             svm.fit(broken, [0, 1])
+        fitted = svm.fit(sparse.csr_matrix(np.eye(2, width)), [0, 1])
+        with pytest.raises(InputError, match=of_another):
+            fitted.decision_function(broken)
+    for call in (tr.estimate, tr.learning_curve, tr.leave_one_out, tr.perturbation):
+        with pytest.raises(InputError, match=of_another):
+            call(LinearSVM(), broken, [0, 1])
 
 
 def test_integers_and_lists_become_floats():

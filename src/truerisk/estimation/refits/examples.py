@@ -19,6 +19,7 @@ from truerisk.inputs.arrays import (
 from truerisk.labels import label_among, positive_of_two
 from truerisk.learners.refits import number_of_rows
 from truerisk.learners.scoring import Metadata
+from truerisk.svm.rows.matrix import check_intact
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def _as_rows(X: Any) -> Any:
     if hasattr(X, "iloc") or hasattr(X, "get_columns"):  # of pandas, of polars
         return X
     if hasattr(X, "tocsr"):
+        check_intact(X)
         return X.tocsr()
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
         return list(X)
