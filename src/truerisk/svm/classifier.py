@@ -262,7 +262,7 @@ def solve_along(
 
 def _has_both_classes(y: Array, upper: Array) -> bool:
     counts, is_positive = upper > 0.0, y > 0.0
-    return bool((counts & is_positive).any() and (counts > is_positive).any())
+    return bool((counts & is_positive).any() and (counts & ~is_positive).any())
 
 
 def _is_plain(X: Any) -> bool:

@@ -40,9 +40,8 @@ class Solution:
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """The unbounded support vectors: 0 < α < U, by more than rounding."""
-        near = ROUNDING * np.minimum(self.upper, self.alpha.max(initial=0.0))
-        free: NDArray[np.bool_] = self.alpha > near
-        return free & (self.upper - self.alpha > ROUNDING * self.upper)
+        at_zero, at_upper = at_bounds(self.alpha, self.upper)
+        return ~(at_zero | at_upper)
 
     @property
     def stable(self) -> bool:
@@ -78,13 +77,18 @@ class Solution:
 
 
 def settled(alpha: Array, upper: Array) -> Array:
-    """Put each α that is a rounding error away from a bound onto it.
+    """Put each α that is a rounding error away from a bound onto it."""
+    at_zero, at_upper = at_bounds(alpha, upper)
+    return np.where(at_upper, upper, np.where(at_zero, 0.0, alpha))
+
+
+def at_bounds(alpha: Array, upper: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which α are at 0 and which at their bounds, but for a rounding error.
 
     Where all α are small beside their bounds, rounding is measured beside the largest α.
     """
     near = ROUNDING * np.minimum(upper, alpha.max(initial=0.0))
-    raised = np.where(alpha <= near, 0.0, alpha)
-    return np.where(upper - raised <= ROUNDING * upper, upper, raised)
+    return alpha <= near, upper - alpha <= ROUNDING * upper
 
 
 def bounds_of_bias(y: Array, upper: Array, alpha: Array, margin: Array) -> tuple[float, float]:

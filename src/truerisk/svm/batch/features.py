@@ -207,6 +207,7 @@ def _solved(  # noqa: PLR0917 (the problem, then how it is solved)
     tolerance: float,
     workers: int,
 ) -> Array:
+    """Return the decision values under bounds that leave both classes, each of them."""
     # More than one BLAS thread would add up in another order.
     with one_blas_thread():
         batch = _Batch.of(features, y, train, bounds)

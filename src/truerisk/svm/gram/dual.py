@@ -123,8 +123,8 @@ def balanced(z: Array, lower: Array, upper: Array, total: float = 0.0) -> Array:
 def polished(dual: Dual, y: Array, total: float = 0.0) -> tuple[int, Dual, Path | None]:
     """Return the number of events and the best solution that paths led to.
 
-    The last path comes with them if its end is exact and nobody changed sides on it, so that its
-    inverse is fresh.  A path that fails leaves a feasible point, from which the next one starts.
+    The last path comes with them if its end is exact and nobody changed sides on it: its inverse is
+    fresh then.  A path that fails leaves a feasible point, from which the next one starts.
     """
     events, best, straight = 0, dual, None
     _, least = kernel.bias_and_gap(dual)
